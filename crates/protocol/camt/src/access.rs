@@ -33,8 +33,8 @@ pub struct EntryLine<'a> {
 
 /// One side of a payment.
 struct Side<'a> {
-    party: Option<&'a Party>,
-    ultimate: Option<&'a Party>,
+    party: Option<&'a PartyOrAgent>,
+    ultimate: Option<&'a PartyOrAgent>,
     account: Option<&'a CounterpartyAccount>,
 }
 
@@ -128,7 +128,7 @@ impl Entry {
     /// Returns the name of the counterparty.
     #[must_use]
     pub fn counterparty_name(&self) -> Option<&str> {
-        self.counterparty()?.name.as_ref().map(Text::as_str)
+        self.lines().find_map(|line| line.counterparty_name())
     }
 
     /// Returns all references of the entry and its transactions that are not empty: the wire name, or
@@ -225,8 +225,10 @@ impl References {
         let named = named
             .into_iter()
             .filter_map(|(name, text)| Some((name, text.as_ref()?.as_str())));
+        let uetr = self.uetr.iter().map(|uetr| ("UETR", uetr.as_str()));
         let proprietary = self.proprietary.iter();
         named
+            .chain(uetr)
             .chain(proprietary.map(|other| (other.kind.as_str(), other.reference.as_str())))
             .filter(has_text)
     }
@@ -396,8 +398,18 @@ impl<'a> EntryLine<'a> {
     /// such as a virtual one, is the account's by the name of its owner, unless both are.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
+        self.other_party()?.party()
+    }
+
+    /// Returns the name of the [counterparty](Self::counterparty), which may also be an agent.
+    #[must_use]
+    pub fn counterparty_name(&self) -> Option<&'a str> {
+        self.other_party()?.name()
+    }
+
+    fn other_party(&self) -> Option<&'a PartyOrAgent> {
         let (side, _) = self.sides()?;
-        let named = |party: &&Party| party.name.is_some();
+        let named = |party: &&PartyOrAgent| party.name().is_some();
         let first = side.party.filter(named).or(side.ultimate);
         first.or(side.party)
     }
@@ -406,7 +418,7 @@ impl<'a> EntryLine<'a> {
     /// was paid (`UltmtDbtr`, `UltmtCdtr`).
     #[must_use]
     pub fn ultimate_counterparty(&self) -> Option<&'a Party> {
-        self.sides()?.0.ultimate
+        self.sides()?.0.ultimate?.party()
     }
 
     /// Returns the account of the counterparty.
@@ -454,9 +466,9 @@ impl<'a> EntryLine<'a> {
 
     /// Returns true if the party of a side has the name of the account's owner.
     fn is_of_owner(&self, side: &Side<'_>) -> bool {
-        let name = side.party.and_then(|party| party.name.as_ref());
+        let name = side.party.and_then(PartyOrAgent::name);
         let owner = self.account.and_then(|account| account.owner.as_deref());
-        name.is_some() && name == owner.and_then(|owner| owner.name.as_ref())
+        name.is_some() && name == owner.and_then(|owner| Some(owner.name.as_ref()?.as_str()))
     }
 
     /// Returns the side of the counterparty and that of the account, by their roles alone.

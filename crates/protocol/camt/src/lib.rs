@@ -11,19 +11,15 @@
 )]
 
 mod access;
+mod any;
 mod model;
+pub mod notification;
+pub mod report;
 mod rules;
+pub mod statement;
 
 pub use access::{EntryLine, RunningSummary, summary_of, summary_of_amounts};
+pub use any::{AnyDocument, AnyReader};
 pub use bankrail_iso20022::*;
 pub use model::*;
 pub use rules::{CountedEntries, Disagreement};
-
-/// For the crates of messages only. It changes without notice.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::access::balances::{balance, closing, opening, running};
-    pub use crate::rules::compare_sums;
-    pub use bankrail_iso20022::__private::Watch;
-    pub use bankrail_values::Decimal;
-}

@@ -89,25 +89,25 @@ fn details_sum(entry: &Entry, currency: &CurrencyCode) -> Option<Disagreement> {
     }
     let whole = entry.signed_amount()?;
     let mut summed = Decimal::ZERO;
-    let mut charged = charged_of(entry.charges.as_deref(), currency)?;
+    let mut charged = charged_of(&entry.charges, currency)?;
     for line in entry.lines() {
         let transaction = line.transaction?;
         let amount = transaction.amount.as_ref()?;
         // Interest and tax may be part of the difference, and are of any sign.
         if amount.currency().is_none()
-            || transaction.interest.is_some()
+            || !transaction.interest.is_empty()
             || transaction.tax.is_some()
         {
             return None;
         }
         summed = summed.checked_add(line.signed_amount()?)?;
-        let own = charged_of(transaction.charges.as_deref(), currency)?;
+        let own = charged_of(&transaction.charges, currency)?;
         charged = charged.checked_add(own)?;
     }
     let difference = whole.checked_sub(summed)?;
     // Details of a reversal may have the direction of what is reversed.
     let mirrored = entry.reversal == Some(true) && whole == -summed;
-    let explained = entry.interest.is_some() || difference.abs() <= charged || mirrored;
+    let explained = !entry.interest.is_empty() || difference.abs() <= charged || mirrored;
     (!explained).then_some(Disagreement::DetailsSum {
         entry: whole,
         summed,
@@ -116,12 +116,11 @@ fn details_sum(entry: &Entry, currency: &CurrencyCode) -> Option<Disagreement> {
 }
 
 /// Returns the most that charges may amount to; `None` where they are in another currency.
-fn charged_of(charges: Option<&Charges>, currency: &CurrencyCode) -> Option<Decimal> {
-    let Some(charges) = charges else {
-        return Some(Decimal::ZERO);
-    };
-    let records = charges.records.iter().map(|record| &record.amount);
-    let mut all = records.chain(&charges.total);
+fn charged_of(charges: &[Charges], currency: &CurrencyCode) -> Option<Decimal> {
+    let mut all = charges.iter().flat_map(|charges| {
+        let records = charges.records.iter().map(|record| &record.amount);
+        records.chain(&charges.amount).chain(&charges.total)
+    });
     all.try_fold(Decimal::ZERO, |sum, amount| {
         let same = amount.currency() == Some(currency);
         sum.checked_add(amount.value()).filter(|_| same)
@@ -173,7 +172,7 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut dyn Watch) {
 /// Compares the summary and the balances of a report or statement with its entries, all of which
 /// have been counted. With an entry that could not be read, nothing is compared; with other parts
 /// beyond the schema, which may be balances, the balances are not.
-pub fn compare_sums(
+pub(crate) fn compare_sums(
     summary: Option<&Summary>,
     balances: &[Balance],
     page: Option<&Pagination>,

@@ -13,11 +13,12 @@
 mod build;
 mod message;
 
+pub use bankrail_camt::report::{Document, Report, StreamItem};
 pub use bankrail_camt::*;
 pub use build::{
     BuildError, CreationTime, EntryBuilder, ReportBuilder, ReportIds, WrittenEntry, WrittenReport,
 };
-pub use message::{Document, EntryReader, Parsed, Report, StreamItem};
+pub use message::{EntryReader, Parsed};
 
-/// The namespace of the message.
+/// The namespace of version 06, which is written by default.
 pub const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.052.001.06";

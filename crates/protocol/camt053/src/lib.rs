@@ -12,8 +12,9 @@
 
 mod message;
 
+pub use bankrail_camt::statement::{Document, Statement, StreamItem};
 pub use bankrail_camt::*;
-pub use message::{Document, EntryReader, Parsed, Statement, StreamItem};
+pub use message::{EntryReader, Parsed};
 
-/// The namespace of the message.
+/// The namespace of version 06, which is written by default.
 pub const NAMESPACE: &str = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.06";

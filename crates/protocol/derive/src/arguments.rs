@@ -53,16 +53,37 @@ impl Arguments {
             span: place,
             all: Vec::new(),
         };
+        for one in Self::each(attributes, name, place)? {
+            found.span = one.span;
+            found.all.extend(one.all);
+        }
+        Ok(found)
+    }
+
+    /// Reads the arguments of the first attribute of this name.
+    pub(crate) fn first(attributes: &[Attribute], name: &str, place: Span) -> Result<Self> {
+        Ok(Self::each(attributes, name, place)?.swap_remove(0))
+    }
+
+    /// Reads the arguments of each attribute of this name; without one, no arguments.
+    pub(crate) fn each(attributes: &[Attribute], name: &str, place: Span) -> Result<Vec<Self>> {
+        let mut found = Vec::new();
         for attribute in attributes
             .iter()
             .filter(|attribute| attribute.path().is_ident(name))
         {
-            // An error about a missing argument points at the attribute, and at the type or field
-            // only where there is no attribute.
-            found.span = attribute.span();
-            let arguments = attribute
+            let all = attribute
                 .parse_args_with(syn::punctuated::Punctuated::<_, Token![,]>::parse_terminated)?;
-            found.all.extend(arguments);
+            found.push(Self {
+                // An error about a missing argument points at the attribute, and at the type or
+                // field only where there is no attribute.
+                span: attribute.span(),
+                all: all.into_iter().collect(),
+            });
+        }
+        if found.is_empty() {
+            let all = Vec::new();
+            found.push(Self { span: place, all });
         }
         Ok(found)
     }

@@ -1,7 +1,7 @@
 //! `#[derive(Choice)]`: one of several elements, from an enum with a variant for each.
 
 use crate::arguments::Arguments;
-use crate::schema::{Name, cfg_arbitrary, no_generics, private, tag};
+use crate::schema::{Name, Versions, cfg_arbitrary, integer, no_generics, private, tag};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Type};
@@ -12,6 +12,9 @@ struct Choice {
     schema: LitStr,
     /// The alternatives are a code of a list and a proprietary text, with accessors.
     code_or_proprietary: bool,
+    /// The last version whose schema has the content of the first alternative in place of the
+    /// choice; 0 for none.
+    bare_until: u8,
     alternatives: Vec<Alternative>,
     /// The variant for none of the alternatives.
     unknown: Ident,
@@ -21,6 +24,7 @@ struct Alternative {
     ident: Ident,
     content: Type,
     name: Name,
+    versions: Versions,
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -51,7 +55,10 @@ impl Choice {
             Error::new(own.span, "expected the type in the schema: `type = \"…\"`")
         })?;
         let code_or_proprietary = own.flag("code_or_proprietary")?;
-        own.finish("`type` or `code_or_proprietary`")?;
+        let bare = own.value("bare_until")?;
+        let bare = bare.map(|bare| integer(&bare, 1..=99, "expected the number of a version"));
+        let bare_until = bare.transpose()?.and_then(|bare| u8::try_from(bare).ok());
+        own.finish("`type`, `code_or_proprietary` or `bare_until`")?;
         let (mut alternatives, mut unknown) = (Vec::<Alternative>::new(), None);
         for variant in &data.variants {
             let mut arguments = Arguments::of(&variant.attrs, "element", variant.ident.span())?;
@@ -61,8 +68,11 @@ impl Choice {
                 continue;
             }
             let name = Name::take(&mut arguments, "`#[element(\"Nm\")]`")?;
-            arguments.finish("a name or `unknown`")?;
-            if let Some(twin) = alternatives.iter().find(|other| other.name == name) {
+            let versions = Versions::take(&mut arguments)?;
+            arguments.finish("a name, `since`, `until` or `unknown`")?;
+            let is_twin =
+                |other: &&Alternative| other.name == name && other.versions.meet(versions);
+            if let Some(twin) = alternatives.iter().find(is_twin) {
                 return Err(name.twice(&twin.ident));
             }
             let mut contents = variant.fields.iter();
@@ -81,6 +91,7 @@ impl Choice {
                 ident: variant.ident.clone(),
                 content: content.ty.clone(),
                 name,
+                versions,
             });
         }
         let unknown = unknown.ok_or_else(|| {
@@ -93,6 +104,7 @@ impl Choice {
             ident: input.ident.clone(),
             schema,
             code_or_proprietary,
+            bare_until: bare_until.unwrap_or_default(),
             alternatives,
             unknown,
         })
@@ -107,22 +119,76 @@ impl Choice {
         let names: Vec<_> = self.alternatives.iter().map(|one| &one.name).collect();
         let tags: Vec<_> = self.alternatives.iter().map(|one| tag(&one.name)).collect();
         let indices: Vec<usize> = (0..variants.len()).collect();
-        let tables: Vec<_> = names
+        let tables: Vec<_> = self
+            .alternatives
             .iter()
-            .zip(&contents)
-            .map(|(name, content)| {
+            .map(|one| {
+                let Alternative { name, content, .. } = one;
+                let Versions { since, until } = one.versions;
                 quote! {
                     #private::Field {
                         wire: #name, min: 1, max: <#content as #private::Content>::MAX,
+                        since: #since, until: #until,
                     }
                 }
             })
             .collect();
+        let sinces = self.alternatives.iter().map(|one| one.versions.since);
+        let untils = self.alternatives.iter().map(|one| one.versions.until);
+        let held = self.alternatives.iter().map(|one| match one.versions {
+            Versions::ALL => quote!(),
+            versions => {
+                let held = versions.hold(&quote!(from));
+                quote!(#held &&)
+            }
+        });
+        let bare_until = self.bare_until;
+        // The first alternative in place of the choice, in the versions that have it so.
+        let bare = |body: TokenStream, version: TokenStream| {
+            (bare_until > 0).then(|| quote!(if #version <= #bare_until { #body }))
+        };
+        let first = variants.first();
+        let read_bare = bare(
+            quote!(return #private::Node::read(from).map(Self::#first);),
+            quote!(from.schema_version()),
+        );
+        let scan_bare = bare(
+            quote!(return #private::Node::scan(from).map(Self::#first);),
+            quote!(from.version()),
+        );
+        let write_bare = bare(
+            quote! {
+                if let Self::#first(value) = self {
+                    return #private::Node::write(value, tag, out, kept);
+                }
+            },
+            quote!(out.version()),
+        );
+        let plain_bare = bare(
+            quote! {
+                return match self {
+                    Self::#first(value) => #private::Node::is_plain(value, version),
+                    _ => false,
+                };
+            },
+            quote!(version),
+        );
+        let check_bare = bare(
+            quote! {
+                return match self {
+                    Self::#first(value) => #private::Node::check(value, to),
+                    _ => to.not_bare(FIELDS),
+                };
+            },
+            quote!(to.version()),
+        );
         quote! {
             // Only the names matter here: a choice counts the occurrences of its alternative
             // itself.
             const FIELDS: &[#private::Field] =
-                &[#(#private::Field { wire: #names, min: 0, max: 1 }),*];
+                &[#(#private::Field {
+                    wire: #names, min: 0, max: 1, since: #sinces, until: #untils,
+                }),*];
 
             impl #ident {
                 fn write_content(&self, out: &mut #private::Output<'_>) {
@@ -150,6 +216,7 @@ impl Choice {
                 fn read(
                     from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<Self, #private::Halt> {
+                    #read_bare
                     let mut chosen = None;
                     from.begin()?;
                     while let Some(index) = from.alternative(FIELDS)? {
@@ -171,10 +238,11 @@ impl Choice {
                 fn scan(
                     from: &mut #private::Scanner<'_>,
                 ) -> ::core::result::Result<Self, #private::Odd> {
+                    #scan_bare
                     from.gap();
                     // A tag matches as a whole, so that the order of these attempts does not
                     // matter.
-                    #(if let Some(value) = #private::Alternative::scan_all(from, #tags)? {
+                    #(if #held let Some(value) = #private::Alternative::scan_all(from, #tags)? {
                         return Ok(Self::#variants(value));
                     })*
                     // Without an alternative, the reader over events keeps the content and reports
@@ -187,6 +255,7 @@ impl Choice {
                     &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
                     kept: #private::Kept<'_>,
                 ) {
+                    #write_bare
                     if kept.is_empty() {
                         out.open(tag);
                         self.write_content(out);
@@ -198,9 +267,12 @@ impl Choice {
                     }
                 }
 
-                fn is_plain(&self) -> bool {
+                fn is_plain(&self, version: u8) -> bool {
+                    #plain_bare
                     match self {
-                        #(Self::#variants(value) => #private::is_plain_field(value, 1),)*
+                        #(Self::#variants(value) => {
+                            #private::is_plain_field(value, &[#tables], version)
+                        })*
                         Self::#unknown => false,
                     }
                 }
@@ -209,17 +281,19 @@ impl Choice {
                     #private::SchemaType {
                         name: #schema,
                         is_choice: true,
+                        bare_until: #bare_until,
                         elements: &[#((
                             #tables,
                             <<#contents as #private::Content>::Item as #private::Node>::schema_type,
                         )),*],
-                        codes: &[],
+                        ..#private::SchemaType::simple::<Self>(&[])
                     }
                 }
 
                 fn check(&self, to: &mut #private::Checker) {
+                    #check_bare
                     match self {
-                        #(Self::#variants(value) => #private::check_field(value, #tables, to),)*
+                        #(Self::#variants(value) => #private::check_field(value, &[#tables], to),)*
                         Self::#unknown => to.no_choice(FIELDS),
                     }
                 }
@@ -230,13 +304,22 @@ impl Choice {
     fn invent(&self) -> TokenStream {
         let private = private();
         let unknown = &self.unknown;
-        let variants = self.alternatives.iter().map(|one| &one.ident);
+        let variants: Vec<_> = self.alternatives.iter().map(|one| &one.ident).collect();
         let indices = 0..self.alternatives.len();
+        let bare = (self.bare_until > 0).then(|| {
+            let (bare_until, first) = (self.bare_until, variants.first());
+            quote! {
+                if from.version().number() <= #bare_until {
+                    return #private::Invent::invent(from).map(Self::#first);
+                }
+            }
+        });
         cfg_arbitrary(
             &self.ident,
             &quote! {
                 // Never `Unknown`, which the schema refuses.
-                match from.choose_index(FIELDS.len())? {
+                #bare
+                match from.alternative(FIELDS)? {
                     #(#indices => #private::Invent::invent(from).map(Self::#variants),)*
                     _ => Ok(Self::#unknown),
                 }

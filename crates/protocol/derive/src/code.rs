@@ -1,10 +1,10 @@
 //! `#[derive(Code)]`: a closed list of codes, from an enum with a variant for each.
 
 use crate::arguments::Arguments;
-use crate::schema::{Name, no_generics, private};
+use crate::schema::{Name, Versions, integer, no_generics, private};
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Data, DeriveInput, Error, Fields, Ident, Result};
+use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result};
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     no_generics(input)?;
@@ -15,8 +15,19 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let schema = own
         .text_value("type")?
         .ok_or_else(|| Error::new(own.span, "expected the type in the schema: `type = \"…\"`"))?;
-    own.finish("`type`")?;
-    let (mut codes, mut other) = (Vec::<(Ident, Name)>::new(), None);
+    let mut version = |name| {
+        let value = own.value(name)?;
+        let number = value.map(|value| integer(&value, 1..=99, "expected the number of a version"));
+        let number = number
+            .transpose()?
+            .and_then(|number| u8::try_from(number).ok());
+        Ok::<_, Error>(number.unwrap_or(u8::MAX))
+    };
+    let (open_since, choice_since) = (version("open_since")?, version("choice_since")?);
+    own.finish("`type`, `open_since` or `choice_since`")?;
+    let private = private();
+    let (mut codes, mut other) = (Vec::<(Ident, Name, Versions)>::new(), None);
+    let mut proprietary = None;
     for variant in &data.variants {
         let mut arguments = Arguments::of(&variant.attrs, "code", variant.ident.span())?;
         if arguments.flag("other")? {
@@ -24,18 +35,24 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             other = Some(variant.ident.clone());
             continue;
         }
+        if arguments.flag("proprietary")? {
+            arguments.finish("`proprietary` alone")?;
+            proprietary = Some(variant.ident.clone());
+            continue;
+        }
         let code = Name::take(&mut arguments, "`#[code(\"CRDT\")]`")?;
-        arguments.finish("a code or `other`")?;
+        let versions = Versions::take(&mut arguments)?;
+        arguments.finish("a code, `since`, `until`, `proprietary` or `other`")?;
         if !matches!(variant.fields, Fields::Unit) {
             return Err(Error::new(
                 variant.ident.span(),
                 "expected a variant without content, because a code says it all",
             ));
         }
-        if let Some((twin, _)) = codes.iter().find(|(_, known)| *known == code) {
+        if let Some((twin, ..)) = codes.iter().find(|(_, known, _)| *known == code) {
             return Err(code.twice(twin));
         }
-        codes.push((variant.ident.clone(), code));
+        codes.push((variant.ident.clone(), code, versions));
     }
     let other = other.ok_or_else(|| {
         Error::new(
@@ -43,10 +60,62 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             "expected a variant for other codes: `#[code(other)] Other(UnknownCode)`",
         )
     })?;
-    let private = private();
     let ident = &input.ident;
-    let variants: Vec<_> = codes.iter().map(|(variant, _)| variant).collect();
-    let texts: Vec<_> = codes.iter().map(|(_, code)| code).collect();
+    let variants: Vec<_> = codes.iter().map(|(variant, ..)| variant).collect();
+    let texts: Vec<_> = codes.iter().map(|(_, code, _)| code).collect();
+    let dated = codes
+        .iter()
+        .filter(|(.., versions)| *versions != Versions::ALL);
+    let dated_codes: Vec<_> = dated
+        .clone()
+        .map(|(_, code, Versions { since, until })| quote!((#code, #since, #until)))
+        .collect();
+    let dated: Vec<_> = dated
+        .map(|(variant, _, Versions { since, until })| {
+            quote! {
+                Self::#variant if !(#since..=#until).contains(&version) => {
+                    Some(#private::Fault::Code { known: Self::CODES })
+                }
+            }
+        })
+        .collect();
+    // Of no version, or since some version open: any text of 1 to 4 characters.
+    let open = (open_since < u8::MAX).then(|| {
+        quote! {
+            Self::#other(code) if version >= #open_since => {
+                #private::Simple::fault(&#private::Text::<4>::new(code.as_str()), version)
+            }
+        }
+    });
+    let node = match &proprietary {
+        None => quote!(::bankrail_iso20022::__simple_nodes! { [] #ident }),
+        Some(_) => choice_node(ident, &schema),
+    };
+    let as_str = proprietary
+        .iter()
+        .map(|variant| quote!(Self::#variant(text) => text.as_str(),));
+    let append = proprietary
+        .iter()
+        .map(|variant| quote!(Self::#variant(text) => out.text(text.as_str()),));
+    let proprietary = proprietary.as_ref().map(|variant| {
+        quote! {
+            #[doc(hidden)]
+            impl #private::CodeChoice for #ident {
+                const SINCE: u8 = #choice_since;
+
+                fn from_proprietary(text: #private::Text<35>) -> Self {
+                    Self::#variant(text)
+                }
+
+                fn proprietary(&self) -> ::core::option::Option<&#private::Text<35>> {
+                    match self {
+                        Self::#variant(text) => Some(text),
+                        _ => None,
+                    }
+                }
+            }
+        }
+    });
     Ok(quote! {
         impl #ident {
             const CODES: &'static [&'static str] = &[#(#texts),*];
@@ -56,6 +125,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             pub fn as_str(&self) -> &str {
                 match self {
                     #(Self::#variants => #texts,)*
+                    #(#as_str)*
                     Self::#other(code) => code.as_str(),
                 }
             }
@@ -96,7 +166,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
 
-        ::bankrail_iso20022::__simple_nodes! { [] #ident }
+        #node
+        #proprietary
 
         #[doc(hidden)]
         impl #private::Simple for #ident {
@@ -108,6 +179,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 match self {
                     // Codes of a schema need no escape; an unknown one may be any text.
                     #(Self::#variants => out.raw(#texts),)*
+                    #(#append)*
                     Self::#other(code) => out.text(code.as_str()),
                 }
             }
@@ -115,12 +187,17 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             fn schema_type() -> #private::SchemaType {
                 #private::SchemaType {
                     name: #schema,
+                    dated_codes: &[#(#dated_codes),*],
+                    open_since: #open_since,
                     ..#private::SchemaType::simple::<Self>(Self::CODES)
                 }
             }
 
-            fn fault(&self) -> ::core::option::Option<#private::Fault> {
+            fn fault(&self, version: u8) -> ::core::option::Option<#private::Fault> {
+                let _ = version;
                 match self {
+                    #(#dated)*
+                    #open
                     Self::#other(_) => Some(#private::Fault::Code { known: Self::CODES }),
                     _ => None,
                 }
@@ -130,9 +207,58 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         #[cfg(feature = "arbitrary")]
         #[doc(hidden)]
         impl #private::Invent for #ident {
-            fn invent(from: &mut #private::Unstructured<'_>) -> #private::Invented<Self> {
-                from.choose(Self::CODES).map(|code| Self::from_code(code))
+            fn invent(from: &mut #private::Inventor<'_, '_>) -> #private::Invented<Self> {
+                let version = from.version().number();
+                let is_of = |code: &&str| {
+                    #private::Simple::fault(&Self::from_code(code), version).is_none()
+                };
+                let codes: ::std::vec::Vec<_> =
+                    Self::CODES.iter().copied().filter(is_of).collect();
+                from.choose(&codes).map(|code| Self::from_code(code))
             }
         }
     })
+}
+
+/// Generates the content of an element that is a choice between a code and a proprietary text in
+/// some versions.
+fn choice_node(ident: &Ident, schema: &LitStr) -> TokenStream {
+    let private = private();
+    quote! {
+        #[doc(hidden)]
+        impl #private::Node for #ident {
+            fn read(
+                from: &mut #private::Cursor<'_>,
+            ) -> ::core::result::Result<Self, #private::Halt> {
+                #private::read_code_choice(from)
+            }
+
+            #[inline]
+            fn scan(
+                from: &mut #private::Scanner<'_>,
+            ) -> ::core::result::Result<Self, #private::Odd> {
+                #private::scan_code_choice(from)
+            }
+
+            fn write(
+                &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
+                kept: #private::Kept<'_>,
+            ) {
+                #private::write_code_choice(self, tag, out, kept);
+            }
+
+            fn is_plain(&self, version: u8) -> bool {
+                let is_choice = version >= <Self as #private::CodeChoice>::SINCE;
+                is_choice || #private::CodeChoice::proprietary(self).is_none()
+            }
+
+            fn check(&self, to: &mut #private::Checker) {
+                #private::check_code_choice(self, to);
+            }
+
+            fn schema_type() -> #private::SchemaType {
+                #private::code_choice_type::<Self>(#schema)
+            }
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! `#[derive(Element)]`: a sequence of elements, from a struct with a field for each.
 
 use crate::arguments::Arguments;
-use crate::schema::{Name, cfg_arbitrary, inner, integer, no_generics, private, tag};
+use crate::schema::{Name, Versions, cfg_arbitrary, inner, integer, no_generics, private, tag};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Result, Type};
+use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Result, Type};
 
 /// A struct with `#[derive(Element)]`.
 pub(crate) struct Sequence {
@@ -14,6 +14,8 @@ pub(crate) struct Sequence {
     rule: Option<Path>,
     pub(crate) fields: Vec<Field>,
     extras: Ident,
+    /// The field with the version of the document.
+    pub(crate) version: Option<Ident>,
 }
 
 /// A field that stands for an element.
@@ -22,10 +24,17 @@ pub(crate) struct Field {
     pub(crate) ty: Type,
     /// The type of one element.
     item: Type,
+    /// The forms of the element, of which each version of the schema has one at most.
+    forms: Vec<Form>,
+}
+
+/// The name and the cardinality of an element in some versions of the schema.
+pub(crate) struct Form {
     pub(crate) name: Name,
     cardinality: Cardinality,
     min: u32,
     max: TokenStream,
+    versions: Versions,
 }
 
 /// The methods of the readers for a field are named after these.
@@ -82,18 +91,26 @@ impl Sequence {
             Some(other) => return Err(Error::new(other.span(), "expected the path of a function")),
         };
         own.finish("`type` or `rule`")?;
-        let (mut fields, mut extras) = (Vec::<Field>::new(), None);
+        let (mut fields, mut extras, mut version) = (Vec::<Field>::new(), None, None);
         for field in &named.named {
             let Some(ident) = &field.ident else { continue };
-            let mut arguments = Arguments::of(&field.attrs, "element", ident.span())?;
+            let mut arguments = Arguments::first(&field.attrs, "element", ident.span())?;
             if arguments.flag("extras")? {
                 arguments.finish("`extras` alone")?;
                 extras = Some(ident.clone());
                 continue;
             }
-            let field = Field::parse(ident, &field.ty, arguments)?;
-            if let Some(twin) = fields.iter().find(|other| other.name == field.name) {
-                return Err(field.name.twice(&twin.ident));
+            if arguments.flag("version")? {
+                arguments.finish("`version` alone")?;
+                version = Some(ident.clone());
+                continue;
+            }
+            let field = Field::parse(ident, &field.ty, &field.attrs)?;
+            for form in &field.forms {
+                let is_twin = |other: &&Field| other.forms.iter().any(|twin| form.meets(twin));
+                if let Some(twin) = fields.iter().find(is_twin) {
+                    return Err(form.name.twice(&twin.ident));
+                }
             }
             fields.push(field);
         }
@@ -110,6 +127,7 @@ impl Sequence {
             rule,
             fields,
             extras,
+            version,
         })
     }
 
@@ -131,8 +149,8 @@ impl Sequence {
     /// Generates `new` with the mandatory parts.
     fn constructor(&self) -> TokenStream {
         let (ident, extras) = (&self.ident, &self.extras);
-        let is_mandatory =
-            |field: &&Field| matches!(field.cardinality, Cardinality::One | Cardinality::Some);
+        let version = self.version.iter();
+        let is_mandatory = |field: &&Field| field.is_mandatory();
         // Soft parts are left out of `new`: their type is an `Option`, so the compiler cannot
         // demand them.
         let (mandatory, rest): (Vec<_>, Vec<_>) = self.fields.iter().partition(is_mandatory);
@@ -145,6 +163,7 @@ impl Sequence {
             Self {
                 #(#given,)*
                 #(#empty: ::core::default::Default::default(),)*
+                #(#version: ::core::default::Default::default(),)*
                 #extras: ::core::default::Default::default(),
             }
         };
@@ -182,18 +201,20 @@ impl Sequence {
     fn record(&self) -> TokenStream {
         let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
+        let version = self.version.iter();
         let names: Vec<_> = self.fields.iter().map(|field| &field.ident).collect();
         let slots = self.fields.iter().map(Field::slot);
-        let tables: Vec<_> = self.fields.iter().map(Field::table).collect();
-        let tags = self.fields.iter().map(|field| tag(&field.name));
-        let wires = self.fields.iter().map(|field| &field.name);
-        let methods = self.fields.iter().map(|field| field.cardinality.method());
+        let finished = self.fields.iter().map(Field::finished);
+        let forms = || {
+            let of = |field| Field::forms(field).map(move |form| (field, form));
+            self.fields.iter().flat_map(of)
+        };
+        let tables: Vec<_> = forms().map(|(_, form)| form.table()).collect();
+        let tags = forms().map(|(_, form)| tag(&form.name));
+        let of_forms: Vec<_> = forms().map(|(field, _)| &field.ident).collect();
         // A list may lose one of its elements; whether too few are left is checked at the end.
-        let may_miss = self
-            .fields
-            .iter()
-            .map(|field| field.cardinality != Cardinality::One);
-        let indices: Vec<usize> = (0..names.len()).collect();
+        let may_miss = forms().map(|(_, form)| form.cardinality != Cardinality::One);
+        let indices: Vec<usize> = (0..tables.len()).collect();
         quote! {
             /// The elements read so far.
             #[derive(Clone, Default)]
@@ -210,7 +231,7 @@ impl Sequence {
                 ) -> ::core::result::Result<(), #private::Halt> {
                     // Fields differ in type, so that each index needs its own arm.
                     match index {
-                        #(#indices => from.take(&mut slots.#names, #tables, #may_miss),)*
+                        #(#indices => from.take(&mut slots.#of_forms, #tables, #may_miss),)*
                         _ => Ok(()),
                     }
                 }
@@ -223,7 +244,7 @@ impl Sequence {
                 ) -> ::core::result::Result<bool, #private::Halt> {
                     match index {
                         #(#indices => #private::Slot::fill_ahead(
-                            &mut slots.#names, #tables, #tags, ahead, from,
+                            &mut slots.#of_forms, #tables, #tags, ahead, from,
                         ),)*
                         _ => Ok(false),
                     }
@@ -233,9 +254,8 @@ impl Sequence {
                     slots: Slots, from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<Self, #private::Halt> {
                     Ok(Self {
-                        // The methods of all cardinalities have one signature, so that this line
-                        // serves each field.
-                        #(#names: from.#methods(slots.#names, #wires)?,)*
+                        #(#names: #finished,)*
+                        #(#version: from.version(),)*
                         #extras: from.extras(),
                     })
                 }
@@ -256,12 +276,39 @@ impl Sequence {
         let private = private();
         let (ident, schema, extras) = (&self.ident, &self.schema, &self.extras);
         let names: Vec<_> = self.fields.iter().map(|field| &field.ident).collect();
-        let items = self.fields.iter().map(|field| &field.item);
-        let tables: Vec<_> = self.fields.iter().map(Field::table).collect();
-        let tags: Vec<_> = self.fields.iter().map(|field| tag(&field.name)).collect();
-        let methods = self.fields.iter().map(|field| field.cardinality.method());
-        let mins = self.fields.iter().map(|field| field.min);
-        let maxs = self.fields.iter().map(|field| &field.max);
+        let forms = || {
+            let of = |field| Field::forms(field).map(move |form| (field, form));
+            self.fields.iter().flat_map(of)
+        };
+        let items = forms().map(|(field, _)| &field.item);
+        let tables = forms().map(|(_, form)| form.table());
+        let rows: Vec<_> = self.fields.iter().map(Field::rows).collect();
+        let scanned: Vec<_> = self.fields.iter().map(Field::scanned).collect();
+        let written = self.fields.iter().map(|field| {
+            field.written(|ident, tag| quote!(#private::write_field(&self.#ident, #tag, out);))
+        });
+        let written_kept = self.fields.iter().map(|field| {
+            field.written(
+                |ident, tag| quote!(#private::write_field_kept(&self.#ident, #tag, out, kept);),
+            )
+        });
+        // Only whole messages have a version, and no message is read by scanning alone.
+        let scan = if self.version.is_some() {
+            quote! {
+                let _ = from;
+                Err(#private::Odd)
+            }
+        } else {
+            quote! {
+                // White space after the start tag. Each element passes over the white space
+                // that follows it.
+                from.gap();
+                Ok(Self {
+                    #(#names: #scanned,)*
+                    #extras: ::core::default::Default::default(),
+                })
+            }
+        };
         let settle = self.rule.as_ref().map(|rule| {
             quote! {
                 fn settle(&self, to: &mut dyn #private::Watch) {
@@ -282,7 +329,7 @@ impl Sequence {
                 // Apart from `write`, which is inlined where the tag is a constant and would copy
                 // all of this.
                 fn write_content(&self, out: &mut #private::Output<'_>) {
-                    #(#private::write_field(&self.#names, #tags, out);)*
+                    #(#written)*
                 }
 
                 // Apart and cold, because nearly no document has parts beyond the schema.
@@ -290,7 +337,7 @@ impl Sequence {
                 fn write_content_kept(
                     &self, out: &mut #private::Output<'_>, kept: #private::Kept<'_>,
                 ) {
-                    #(#private::write_field_kept(&self.#names, #tags, out, kept);)*
+                    #(#written_kept)*
                 }
             }
 
@@ -305,13 +352,7 @@ impl Sequence {
                 fn scan(
                     from: &mut #private::Scanner<'_>,
                 ) -> ::core::result::Result<Self, #private::Odd> {
-                    // White space after the start tag. Each element passes over the white space
-                    // that follows it.
-                    from.gap();
-                    Ok(Self {
-                        #(#names: from.#methods(#tags, #maxs)?,)*
-                        #extras: ::core::default::Default::default(),
-                    })
+                    #scan
                 }
 
                 #settle
@@ -332,22 +373,24 @@ impl Sequence {
                     }
                 }
 
-                fn is_plain(&self) -> bool {
-                    self.#extras.is_empty() #(&& #private::is_plain_field(&self.#names, #mins))*
+                fn is_plain(&self, version: u8) -> bool {
+                    self.#extras.is_empty()
+                        #(&& #private::is_plain_field(&self.#names, #rows, version))*
                 }
 
                 fn schema_type() -> #private::SchemaType {
                     #private::SchemaType {
                         name: #schema,
                         is_choice: false,
+                        bare_until: 0,
                         elements: &[#((#tables, <#items as #private::Node>::schema_type)),*],
-                        codes: &[],
+                        ..#private::SchemaType::simple::<Self>(&[])
                     }
                 }
 
                 fn check(&self, to: &mut #private::Checker) {
                     to.extras(&self.#extras);
-                    #(#private::check_field(&self.#names, #tables, to);)*
+                    #(#private::check_field(&self.#names, #rows, to);)*
                     #check_rule
                 }
             }
@@ -356,17 +399,18 @@ impl Sequence {
 
     /// Generates invented values, for a crate with the feature `arbitrary`.
     fn invent(&self) -> TokenStream {
-        let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
+        let version = self.version.iter();
         let names = self.fields.iter().map(|field| &field.ident);
-        let tables = self.fields.iter().map(Field::table);
+        let invented = self.fields.iter().map(Field::invented);
         cfg_arbitrary(
             ident,
             &quote! {
                 // A sequence without fields would leave the parameter unused.
                 let _ = &from;
                 Ok(Self {
-                    #(#names: #private::InventField::invent_field(from, #tables)?,)*
+                    #(#names: #invented,)*
+                    #(#version: from.version(),)*
                     #extras: ::core::default::Default::default(),
                 })
             },
@@ -381,15 +425,17 @@ impl Sequence {
         let name = ident.to_string();
         let fields = self.fields.iter().map(|field| {
             let (ident, ty) = (&field.ident, &field.ty);
-            let skip = match field.cardinality {
-                Cardinality::One | Cardinality::Some => None,
-                Cardinality::Maybe | Cardinality::Soft => Some("::core::option::Option::is_none"),
-                Cardinality::Many => Some("::std::vec::Vec::is_empty"),
+            let skip = match inner(ty, "Option") {
+                _ if field.is_mandatory() => None,
+                Some(_) => Some("::core::option::Option::is_none"),
+                None => Some("::std::vec::Vec::is_empty"),
             };
             let skip = skip.map(|skip| quote!(#[serde(default, skip_serializing_if = #skip)]));
             quote!(#skip #ident: #ty)
         });
         let is_empty = format!("{}::Extras::is_empty", quote!(#private));
+        let is_default = format!("{}::Version::is_default", quote!(#private));
+        let version = self.version.iter();
         quote! {
             #[cfg(feature = "serde")]
             const _: () = {
@@ -399,6 +445,10 @@ impl Sequence {
                 // copied.
                 #[serde(remote = #name, rename = #name)]
                 struct Members {
+                    #(
+                        #[serde(default, skip_serializing_if = #is_default)]
+                        #version: #private::Version,
+                    )*
                     #(#fields,)*
                     #[serde(default, skip_serializing_if = #is_empty)]
                     #extras: #private::Extras,
@@ -425,16 +475,148 @@ impl Sequence {
 }
 
 impl Field {
-    fn parse(ident: &Ident, ty: &Type, mut arguments: Arguments) -> Result<Self> {
+    fn parse(ident: &Ident, ty: &Type, attributes: &[Attribute]) -> Result<Self> {
+        let mut forms: Vec<Form> = Vec::new();
+        for arguments in Arguments::each(attributes, "element", ident.span())? {
+            let form = Form::parse(ty, arguments)?;
+            if let Some(twin) = forms.iter().find(|twin| twin.versions.meet(form.versions)) {
+                return Err(form.name.same_version(&twin.name));
+            }
+            forms.push(form);
+        }
+        let item = inner(ty, "Option").or(inner(ty, "Vec")).unwrap_or(ty);
+        Ok(Self {
+            ident: ident.clone(),
+            ty: ty.clone(),
+            item: item.clone(),
+            forms,
+        })
+    }
+
+    /// Returns the one form of an element that is the same in all versions.
+    fn undated(&self) -> Option<&Form> {
+        match &self.forms[..] {
+            [form] if form.versions == Versions::ALL => Some(form),
+            _ => None,
+        }
+    }
+
+    fn forms(&self) -> impl Iterator<Item = &Form> {
+        self.forms.iter()
+    }
+
+    /// Returns the form of the newest version.
+    pub(crate) fn newest(&self) -> Option<&Form> {
+        self.forms.last()
+    }
+
+    /// True for a field that `new` demands: without it no version has the sequence.
+    fn is_mandatory(&self) -> bool {
+        self.undated()
+            .is_some_and(|form| matches!(form.cardinality, Cardinality::One | Cardinality::Some))
+    }
+
+    /// Returns the place of the field while the sequence is read.
+    fn slot(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.undated().map(|form| form.cardinality) {
+            Some(Cardinality::One) => quote!(::core::option::Option<#ty>),
+            _ => quote!(#ty),
+        }
+    }
+
+    /// Returns the rows of the table of fields.
+    fn rows(&self) -> TokenStream {
+        let rows = self.forms().map(Form::table);
+        quote!(&[#(#rows),*])
+    }
+
+    /// Returns the field's content at the end of the sequence.
+    fn finished(&self) -> TokenStream {
+        let ident = &self.ident;
+        match self.undated() {
+            // The methods of all cardinalities have one signature, so that this line serves each.
+            Some(Form {
+                name, cardinality, ..
+            }) => {
+                let method = cardinality.method();
+                quote!(from.#method(slots.#ident, #name)?)
+            }
+            None => {
+                let rows = self.rows();
+                quote!(from.dated(slots.#ident, #rows)?)
+            }
+        }
+    }
+
+    /// Returns the field's content as the fast reader takes it.
+    fn scanned(&self) -> TokenStream {
+        let read = |form: &Form| {
+            let (method, tag, max) = (form.cardinality.method(), tag(&form.name), &form.max);
+            quote!(from.#method(#tag, #max)?)
+        };
+        if let Some(form) = self.undated() {
+            return read(form);
+        }
+        let forms = self.forms().map(|form| {
+            let (held, read) = (form.versions.hold(&quote!(from)), read(form));
+            quote!(if #held { #read } else)
+        });
+        quote!(#(#forms)* { ::core::default::Default::default() })
+    }
+
+    /// Returns how the field is written, from how it is written with a tag.
+    fn written(&self, write: impl Fn(&Ident, TokenStream) -> TokenStream) -> TokenStream {
+        let write = |form: &Form| write(&self.ident, tag(&form.name));
+        // One name in all versions needs no choice; the checker refuses what a version lacks.
+        if let Some(newest) = self.newest()
+            && self.forms().all(|form| form.name == newest.name)
+        {
+            return write(newest);
+        }
+        let forms = self.forms().map(|form| {
+            let (held, write) = (form.versions.hold(&quote!(out)), write(form));
+            quote!(if #held { #write })
+        });
+        quote!(#(#forms)*)
+    }
+
+    /// Returns invented content of the field.
+    fn invented(&self) -> TokenStream {
+        let private = private();
+        if let Some(form) = self.undated() {
+            let table = form.table();
+            return quote!(#private::InventField::invent_field(from, #table)?);
+        }
+        let rows = self.rows();
+        quote! {
+            match from.row(#rows) {
+                Some(row) => #private::InventField::invent_field(from, row)?,
+                None => ::core::default::Default::default(),
+            }
+        }
+    }
+}
+
+impl Form {
+    fn parse(ty: &Type, mut arguments: Arguments) -> Result<Self> {
         let name = Name::take(&mut arguments, "`#[element(\"Nm\")]`")?;
         let soft = arguments.flag("soft")?;
+        let versions = Versions::take(&mut arguments)?;
         let (min, max) = (arguments.value("min")?, arguments.value("max")?);
-        arguments.finish("`soft`, `min` or `max`")?;
+        let span = arguments.span;
+        arguments.finish("`soft`, `min`, `max`, `since` or `until`")?;
         let (option, list) = (inner(ty, "Option"), inner(ty, "Vec"));
         if soft && option.is_none() {
             return Err(Error::new(
                 ty.span(),
                 "expected `Option<…>`, because a `soft` element may be missing",
+            ));
+        }
+        if versions != Versions::ALL && option.is_none() && list.is_none() {
+            return Err(Error::new(
+                span,
+                "expected an `Option<…>` or a `Vec<…>`, because not all versions have the element",
             ));
         }
         if let Some(bound) = min.as_ref().or(max.as_ref())
@@ -446,7 +628,7 @@ impl Field {
             ));
         }
         let private = private();
-        let (cardinality, least, most) = match (option, list) {
+        let (cardinality, min, max) = match (option, list) {
             (Some(_), _) if soft => (Cardinality::Soft, 1, quote!(1)),
             (Some(_), _) => (Cardinality::Maybe, 0, quote!(1)),
             (_, Some(_)) => {
@@ -458,7 +640,7 @@ impl Field {
                     None => quote!(#private::MANY),
                     Some(max) => {
                         let most =
-                            integer(max, 2..=u32::MAX - 1, "expected a `max` of at least 2")?;
+                            integer(max, 1..=u32::MAX - 1, "expected a `max` of at least 1")?;
                         quote!(#most)
                     }
                 };
@@ -472,29 +654,26 @@ impl Field {
             (None, None) => (Cardinality::One, 1, quote!(1)),
         };
         Ok(Self {
-            ident: ident.clone(),
-            ty: ty.clone(),
-            item: option.or(list).unwrap_or(ty).clone(),
             name,
             cardinality,
-            min: least,
-            max: most,
+            min,
+            max,
+            versions,
         })
     }
 
-    /// Returns the place of the field while the sequence is read.
-    fn slot(&self) -> TokenStream {
-        let ty = &self.ty;
-        match self.cardinality {
-            Cardinality::One => quote!(::core::option::Option<#ty>),
-            _ => quote!(#ty),
-        }
+    /// True when a version has an element of the same name.
+    fn meets(&self, other: &Self) -> bool {
+        self.name == other.name && self.versions.meet(other.versions)
     }
 
     /// Returns the row of the table of fields.
     fn table(&self) -> TokenStream {
         let private = private();
-        let (name, min, max) = (&self.name, self.min, &self.max);
-        quote!(#private::Field { wire: #name, min: #min, max: #max })
+        let Self { name, min, max, .. } = self;
+        let Versions { since, until } = self.versions;
+        quote! {
+            #private::Field { wire: #name, min: #min, max: #max, since: #since, until: #until }
+        }
     }
 }

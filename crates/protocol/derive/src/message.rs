@@ -13,6 +13,8 @@ struct Message {
     sequence: Sequence,
     namespace: Expr,
     root: Name,
+    /// The oldest and the newest known version.
+    versions: Option<[u32; 2]>,
     depth: u32,
     /// The field before the groups.
     header: Ident,
@@ -41,8 +43,17 @@ impl Message {
     fn parse(input: &DeriveInput, sequence: Sequence) -> Result<Self> {
         let mut own = Arguments::of(&input.attrs, "message", input.ident.span())?;
         let depth = value(&mut own, "depth")?;
+        let mut version = |name| {
+            let value = own.value(name)?;
+            let expected = "expected the number of a version";
+            value
+                .map(|value| integer(&value, 1..=99, expected))
+                .transpose()
+        };
+        let versions = version("oldest")?.zip(version("newest")?);
         let message = Self {
             sequence,
+            versions: versions.map(|(oldest, newest)| [oldest, newest]),
             namespace: value(&mut own, "namespace")?,
             root: text(&mut own, "root")?,
             depth: integer(
@@ -60,7 +71,7 @@ impl Message {
         };
         // Last, because every argument that has not been taken by now is unknown.
         own.finish(
-            "`namespace`, `root`, `depth`, `header`, `groups`, `unit`, `unit_name`, `stream`, \
+            "`namespace`, `oldest`, `newest`, `root`, `depth`, `header`, `groups`, `unit`, `unit_name`, `stream`, \
              `start` or `end`",
         )?;
         Ok(message)
@@ -86,7 +97,17 @@ impl Message {
         let private = private();
         let (_, header_type) = self.field(&self.header, "Option")?;
         let (group, group_type) = self.field(&self.groups, "Vec")?;
-        let group = &group.name;
+        let Some(group) = group.newest().map(|form| &form.name) else {
+            return Ok(TokenStream::new());
+        };
+        let versions = match self.versions.map(|known| known.map(u8::try_from)) {
+            Some([Ok(oldest), Ok(newest)]) => quote!(Some([#oldest, #newest])),
+            _ => quote!(None),
+        };
+        let version = match &self.sequence.version {
+            Some(version) => quote!(self.#version),
+            None => quote!(::core::default::Default::default()),
+        };
         let Self {
             sequence: Sequence { ident, .. },
             namespace,
@@ -123,8 +144,11 @@ impl Message {
                 const MESSAGE_END: fn(Box<Self>) -> #stream = #stream::MessageEnd;
                 const SHAPE: &'static #private::Shape = &#private::Shape {
                     namespace: #namespace,
+                    versions: #versions,
                     document: "Document",
-                    root: &[#private::Field { wire: #root, min: 1, max: 1 }],
+                    root: &[#private::Field {
+                        wire: #root, min: 1, max: 1, since: 0, until: u8::MAX,
+                    }],
                     group: #group,
                     unit: #unit_name,
                     depth: #depth,
@@ -132,6 +156,10 @@ impl Message {
                 const DOCUMENT: &'static #private::Tag = #document_tag;
                 const ROOT: &'static #private::Tag = #root_tag;
                 const UNIT: &'static #private::Tag = #unit_tag;
+
+                fn version(&self) -> #private::Version {
+                    #version
+                }
 
                 fn header(
                     slots: &<Self as #private::Record>::Slots,

@@ -34,6 +34,14 @@ impl Name {
         Self(LitStr::new("Document", Span::call_site()))
     }
 
+    /// Returns the error for a name of the same versions as an earlier one of the same field.
+    pub(crate) fn same_version(&self, twin: &Self) -> Error {
+        Error::new(
+            self.0.span(),
+            format!("expected other versions than those of `{}`", twin.0.value()),
+        )
+    }
+
     /// Returns the error for a name that an earlier field or variant has already.
     pub(crate) fn twice(&self, twin: &Ident) -> Error {
         let name = self.0.value();
@@ -66,6 +74,53 @@ impl ToTokens for Name {
 /// name.
 pub(crate) fn private() -> TokenStream {
     quote!(::bankrail_iso20022::__private)
+}
+
+/// The first and the last version of the schema that has something.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Versions {
+    pub(crate) since: u8,
+    pub(crate) until: u8,
+}
+
+impl Versions {
+    pub(crate) const ALL: Self = Self {
+        since: 0,
+        until: u8::MAX,
+    };
+
+    /// Takes `since` and `until`; without them there is no bound.
+    pub(crate) fn take(arguments: &mut Arguments) -> Result<Self> {
+        let mut version = |name| {
+            let value = arguments.value(name)?;
+            let expected = "expected the number of a version, such as 7";
+            value
+                .map(|value| integer(&value, 1..=99, expected))
+                .transpose()
+                .map(|number| number.and_then(|number| u8::try_from(number).ok()))
+        };
+        let all = Self::ALL;
+        Ok(Self {
+            since: version("since")?.unwrap_or(all.since),
+            until: version("until")?.unwrap_or(all.until),
+        })
+    }
+
+    /// True when a version is one of both.
+    pub(crate) fn meet(self, other: Self) -> bool {
+        self.since <= other.until && other.since <= self.until
+    }
+
+    /// Returns an expression that is true if something that has a version is one of these.
+    pub(crate) fn hold(self, of: &TokenStream) -> TokenStream {
+        let Self { since, until } = self;
+        match (since, until) {
+            (0, u8::MAX) => quote!(true),
+            (0, _) => quote!(#of.version() <= #until),
+            (_, u8::MAX) => quote!(#of.version() >= #since),
+            _ => quote!((#since..=#until).contains(&#of.version())),
+        }
+    }
 }
 
 /// Returns the tags of an element, put together at compile time.
@@ -135,7 +190,7 @@ pub(crate) fn cfg_arbitrary(ident: &Ident, body: &TokenStream) -> TokenStream {
         #[cfg(feature = "arbitrary")]
         #[doc(hidden)]
         impl #private::Invent for #ident {
-            fn invent(from: &mut #private::Unstructured<'_>) -> #private::Invented<Self> {
+            fn invent(from: &mut #private::Inventor<'_, '_>) -> #private::Invented<Self> {
                 #body
             }
         }
@@ -143,7 +198,7 @@ pub(crate) fn cfg_arbitrary(ident: &Ident, body: &TokenStream) -> TokenStream {
         #[cfg(feature = "arbitrary")]
         impl<'a> #private::arbitrary::Arbitrary<'a> for #ident {
             fn arbitrary(from: &mut #private::Unstructured<'a>) -> #private::Invented<Self> {
-                #private::Invent::invent(from)
+                #private::Invent::invent(&mut #private::Inventor::new(from))
             }
         }
     }

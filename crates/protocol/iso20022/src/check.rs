@@ -28,13 +28,15 @@ pub struct Checker {
     asked: Asked,
     /// Markup was met that only reading the document again can judge.
     met_markup: bool,
+    /// The version of the schema.
+    version: u8,
     /// The memory of the message's rules; `None` for a part of a document.
     memory: Option<Memory>,
 }
 
 impl Checker {
     /// Makes a checker for a whole message.
-    pub(crate) fn new(shape: &'static Shape, asked: Asked) -> Self {
+    pub(crate) fn new(shape: &'static Shape, asked: Asked, version: u8) -> Self {
         let mut start = String::new();
         push_step(&mut start, shape.document, None);
         push_step(&mut start, shape.root_name(), None);
@@ -45,16 +47,23 @@ impl Checker {
             path: Vec::new(),
             asked,
             met_markup: false,
+            version,
             memory,
         }
     }
 
     /// Makes a checker for the element at a path. Of the rules beyond the schema only those within
     /// it are asked.
-    pub(crate) fn within(shape: &'static Shape, start: String) -> Self {
-        let mut checker = Self::new(shape, Asked::Everything);
+    pub(crate) fn within(shape: &'static Shape, start: String, version: u8) -> Self {
+        let mut checker = Self::new(shape, Asked::Everything, version);
         (checker.start, checker.memory) = (start, None);
         checker
+    }
+
+    /// Returns the version of the schema.
+    #[inline]
+    pub fn version(&self) -> u8 {
+        self.version
     }
 
     pub(crate) fn into_findings(self) -> Vec<Finding> {
@@ -114,9 +123,28 @@ impl Checker {
     pub fn no_choice(&mut self, fields: &[Field]) {
         if !self.only_missing() {
             self.report(FindingKind::Missing {
-                name: alternatives(fields),
+                name: alternatives(fields, self.version),
             });
         }
+    }
+
+    /// Reports an element that the version of the schema does not have. It would be lost in
+    /// writing, so that a search for missing parts finds it, too.
+    #[cold]
+    pub(crate) fn not_in_version(&mut self, field: Field) {
+        self.push(FindingKind::UnknownElement {
+            name: field.wire.to_owned(),
+        });
+    }
+
+    /// Reports an alternative where the version of the schema has no choice.
+    #[cold]
+    pub fn not_bare(&mut self, fields: &[Field]) {
+        let version = self.version;
+        let other = fields.iter().skip(1).find(|field| field.is_in(version));
+        other
+            .into_iter()
+            .for_each(|field| self.not_in_version(*field));
     }
 
     /// Reports the parts kept beyond the schema.
@@ -155,6 +183,18 @@ impl Checker {
         {
             return;
         }
+        self.push(kind);
+    }
+
+    /// Reports something about the document element.
+    pub(crate) fn report_document(&mut self, kind: FindingKind) {
+        let root = self.start.rfind('/').unwrap_or(self.start.len());
+        let message = self.start.split_off(root);
+        self.report(kind);
+        self.start.push_str(&message);
+    }
+
+    fn push(&mut self, kind: FindingKind) {
         let mut path = self.start.clone();
         for (field, index) in &self.path {
             push_step(&mut path, field.wire, (field.max > 1).then_some(*index));

@@ -10,9 +10,25 @@ pub struct Field {
     pub min: u32,
     /// The maximum number of occurrences; [`MANY`] without bound.
     pub max: u32,
+    /// The first version of the schema that this row is of; 0 without bound.
+    pub since: u8,
+    /// The last version of the schema that this row is of; [`u8::MAX`] without bound.
+    pub until: u8,
 }
 
 impl Field {
+    /// True when the row is of a version of the schema.
+    #[inline]
+    pub(crate) fn is_in(&self, version: u8) -> bool {
+        self.since <= version && version <= self.until
+    }
+
+    /// Returns the row of a version of the schema, out of those of one field.
+    #[inline(always)]
+    pub(crate) fn of(rows: &[Self], version: u8) -> Option<Self> {
+        rows.iter().copied().find(|row| row.is_in(version))
+    }
+
     /// True unless the element of a number from 0 stands once too often.
     #[inline]
     pub(crate) fn allows(&self, index: usize) -> bool {
@@ -68,10 +84,11 @@ pub enum Fault {
     },
 }
 
-/// Returns the wire names of some fields, separated by `|`.
-pub(crate) fn alternatives(fields: &[Field]) -> String {
+/// Returns the wire names of some fields of a version, separated by `|`.
+pub(crate) fn alternatives(fields: &[Field], version: u8) -> String {
     fields
         .iter()
+        .filter(|field| field.is_in(version))
         .map(|field| field.wire)
         .collect::<Vec<_>>()
         .join("|")

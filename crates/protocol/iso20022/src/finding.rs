@@ -5,6 +5,7 @@ mod broken_rule;
 pub use broken_rule::BrokenRule;
 
 use crate::field::Fault;
+use crate::version::Version;
 use bankrail_values::excerpt;
 use std::fmt;
 use std::fmt::Write as _;
@@ -149,6 +150,16 @@ pub enum FindingKind {
     #[error("expected exactly one element as supplementary data")]
     Envelope,
 
+    /// A version of the message that is newer than the newest known one. The document was read as
+    /// one of that version; elements that it does not have are kept and reported.
+    #[error("expected a version of at most {known}, found {found}")]
+    NewerVersion {
+        /// The newest known version.
+        known: Version,
+        /// The version of the document.
+        found: Version,
+    },
+
     /// An IBAN whose check digits are wrong.
     #[error("the check digits of the IBAN {found} are wrong")]
     IbanCheckDigits {
@@ -193,6 +204,7 @@ impl FindingKind {
             Self::DeclaredEncoding { .. } => "DeclaredEncoding",
             Self::Character { .. } => "Character",
             Self::Envelope => "Envelope",
+            Self::NewerVersion { .. } => "NewerVersion",
             Self::IbanCheckDigits { .. } => "IbanCheckDigits",
             Self::BicCountry { .. } => "BicCountry",
             Self::CutZeros { .. } => "CutZeros",

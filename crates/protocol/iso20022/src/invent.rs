@@ -1,10 +1,72 @@
 //! Invented values of every type of the schema, for property tests and fuzzing.
 
 use crate::field::{Field, MANY};
+use crate::message::Message;
 use crate::node::Node;
 use crate::*;
 use arbitrary::{Result, Unstructured};
 use bankrail_values::Decimal;
+use std::ops::{Deref, DerefMut};
+
+/// The bytes that values are made from, and the version of the schema that is to accept them.
+#[derive(Debug)]
+pub struct Inventor<'f, 'a> {
+    from: &'f mut Unstructured<'a>,
+    version: Version,
+}
+
+impl<'f, 'a> Inventor<'f, 'a> {
+    /// Makes an inventor of values of the default version.
+    pub fn new(from: &'f mut Unstructured<'a>) -> Self {
+        let version = Version::default();
+        Self { from, version }
+    }
+
+    /// Returns the version.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// Returns the row of the version, out of those of one field.
+    #[must_use]
+    pub fn row(&self, rows: &[Field]) -> Option<Field> {
+        Field::of(rows, self.version.number())
+    }
+
+    /// Picks one of the alternatives that the version has.
+    ///
+    /// # Errors
+    /// When there are too few bytes.
+    pub fn alternative(&mut self, fields: &[Field]) -> Result<usize> {
+        let version = self.version.number();
+        let fields = fields.iter().enumerate();
+        let known: Vec<usize> = fields
+            .filter(|(_, field)| field.is_in(version))
+            .map(|(index, _)| index)
+            .collect();
+        self.choose(&known).copied()
+    }
+}
+
+impl<'a> Deref for Inventor<'_, 'a> {
+    type Target = Unstructured<'a>;
+
+    fn deref(&self) -> &Unstructured<'a> {
+        self.from
+    }
+}
+
+impl<'a> DerefMut for Inventor<'_, 'a> {
+    fn deref_mut(&mut self) -> &mut Unstructured<'a> {
+        self.from
+    }
+}
+
+/// Invents a document of a version.
+pub fn invented<M: Message + Invent>(from: &mut Unstructured<'_>, version: Version) -> Result<M> {
+    M::invent(&mut Inventor { from, version })
+}
 
 /// A value that the schema accepts, made from bytes.
 pub trait Invent: Sized {
@@ -12,7 +74,7 @@ pub trait Invent: Sized {
     ///
     /// # Errors
     /// When there are too few bytes.
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self>;
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self>;
 }
 
 /// The content of a field of a sequence: as many values as the schema allows.
@@ -21,17 +83,17 @@ pub trait InventField: Sized {
     ///
     /// # Errors
     /// When there are too few bytes.
-    fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self>;
+    fn invent_field(from: &mut Inventor<'_, '_>, field: Field) -> Result<Self>;
 }
 
 impl<N: Node + Invent> InventField for N {
-    fn invent_field(from: &mut Unstructured<'_>, _: Field) -> Result<Self> {
+    fn invent_field(from: &mut Inventor<'_, '_>, _: Field) -> Result<Self> {
         N::invent(from)
     }
 }
 
 impl<N: Node + Invent> InventField for Option<N> {
-    fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self> {
+    fn invent_field(from: &mut Inventor<'_, '_>, field: Field) -> Result<Self> {
         // Parts that the schema demands are present, even where tolerant reading may miss them.
         if field.min > 0 || (!from.is_empty() && from.ratio(1, 3)?) {
             N::invent(from).map(Some)
@@ -42,7 +104,7 @@ impl<N: Node + Invent> InventField for Option<N> {
 }
 
 impl<N: Node + Invent> InventField for Vec<N> {
-    fn invent_field(from: &mut Unstructured<'_>, field: Field) -> Result<Self> {
+    fn invent_field(from: &mut Inventor<'_, '_>, field: Field) -> Result<Self> {
         let mut items = Vec::new();
         for _ in 0..field.min {
             items.push(N::invent(from)?);
@@ -60,13 +122,13 @@ impl<N: Node + Invent> InventField for Vec<N> {
 }
 
 impl<I: Invent> Invent for Box<I> {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         I::invent(from).map(Box::new)
     }
 }
 
 impl<I: Invent> Invent for Vec<I> {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let mut items = vec![I::invent(from)?];
         while !from.is_empty() && from.ratio(1, 3)? {
             items.push(I::invent(from)?);
@@ -76,7 +138,7 @@ impl<I: Invent> Invent for Vec<I> {
 }
 
 impl<const MAX: usize> Invent for Text<MAX> {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         const CHARACTERS: &str = "aZ0 <>&\"'\\]\n\t\r\u{85}\u{a0}é語👍\u{200d}\u{feff}\u{fffd}\u{d7ff}\u{e000}\u{10ffff}/;";
         let most = if from.ratio(1, 20)? { MAX } else { MAX.min(12) };
         let length = from.int_in_range(1..=most)?;
@@ -89,7 +151,7 @@ impl<const MAX: usize> Invent for Text<MAX> {
 }
 
 impl<const MIN: usize, const MAX: usize> Invent for Digits<MIN, MAX> {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let length = from.int_in_range(MIN..=MAX)?;
         let digits: Result<String> = (0..length)
             .map(|_| Ok(char::from(b'0' + from.int_in_range(0..=9)?)))
@@ -101,14 +163,14 @@ impl<const MIN: usize, const MAX: usize> Invent for Digits<MIN, MAX> {
 impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Invent
     for Number<DIGITS, FRACTION, UNSIGNED>
 {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         decimal(from, DIGITS, FRACTION, UNSIGNED)
             .map(|value| Self::new(value).expect("within the digits"))
     }
 }
 
 impl<const FRACTION: u32> Invent for Amount<FRACTION> {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let value = decimal(from, 18, FRACTION, true)?;
         let currency = CurrencyCode::invent(from)?
             .to_currency()
@@ -118,7 +180,7 @@ impl<const FRACTION: u32> Invent for Amount<FRACTION> {
 }
 
 fn decimal(
-    from: &mut Unstructured<'_>,
+    from: &mut Inventor<'_, '_>,
     digits: u32,
     fraction: u32,
     unsigned: bool,
@@ -135,12 +197,12 @@ fn decimal(
 }
 
 impl Invent for bool {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         from.arbitrary()
     }
 }
 
-fn offset(from: &mut Unstructured<'_>) -> Result<Option<Offset>> {
+fn offset(from: &mut Inventor<'_, '_>) -> Result<Option<Offset>> {
     Ok(match from.int_in_range(0..=3)? {
         0 => Offset::from_minutes(from.int_in_range(-840..=840)?),
         1 => Some(Offset::Z),
@@ -149,7 +211,7 @@ fn offset(from: &mut Unstructured<'_>) -> Result<Option<Offset>> {
 }
 
 impl Invent for Date {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let year = if from.ratio(1, 8)? {
             from.int_in_range(1..=99_999)?
         } else {
@@ -166,7 +228,7 @@ impl Invent for Date {
 }
 
 impl Invent for DateTime {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let date = Date::invent(from)?;
         let offset = date
             .offset()
@@ -196,7 +258,7 @@ impl Invent for DateTime {
 }
 
 impl Invent for YearMonth {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let date = Date::invent(from)?;
         let offset = date
             .offset()
@@ -210,7 +272,7 @@ impl Invent for YearMonth {
 }
 
 impl Invent for Envelope {
-    fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+    fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         Ok(Self::from_unchecked_xml(from.choose(&[
             "<a xmlns=\"urn:a\"/>",
             "<p:a xmlns:p=\"urn:p\" p:b='\"'>x<![CDATA[<]]><!-- y --><p:c>&amp;</p:c></p:a>",
@@ -222,7 +284,7 @@ impl Invent for Envelope {
 macro_rules! examples {
     ($($Type:ident $examples:expr;)*) => {$(
         impl Invent for $Type {
-            fn invent(from: &mut Unstructured<'_>) -> Result<Self> {
+            fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
                 Ok(Self::new(from.choose(&$examples)?))
             }
         }
@@ -232,6 +294,8 @@ macro_rules! examples {
 examples! {
     Iban ["DE89370400440532013000", "GB82WEST12345698765432", "NO9386011117947"];
     Bic ["DEUTDEFF", "ABCDAU2SXXX", "ABCDNZ2A"];
+    Lei ["5493001KJTIIGC8Y1R12", "ABCDEFGHIJKLMNOPQR00"];
+    UuidV4 ["8a562c67-ca16-48ba-b074-65581be6f001", "00000000-0000-4000-8000-000000000000"];
     CurrencyCode ["AUD", "EUR", "VND", "DEM"];
     CountryCode ["AU", "NZ", "ZZ"];
     LanguageCode ["en", "de"];

@@ -27,6 +27,7 @@ mod output;
 #[allow(clippy::exhaustive_structs, clippy::missing_errors_doc)]
 mod read;
 mod value;
+mod version;
 mod watch;
 mod xml;
 
@@ -42,12 +43,14 @@ pub use value::amount::Amount;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
 pub use value::envelope::Envelope;
 pub use value::identifier::{
-    AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, PhoneNumber,
+    AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, Lei, PhoneNumber,
+    UuidV4,
 };
 pub use value::number::{
     ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber,
 };
 pub use value::text::{Digits, SignedDays, Text};
+pub use version::Version;
 
 /// The parts that the derives expand to. They change without notice, so a crate with a message
 /// depends on exactly this version.
@@ -58,21 +61,27 @@ pub mod __private {
     pub use crate::field::{Fault, Field, MANY, Tag, Unreadable};
     pub use crate::finding::{Finding, shown};
     #[cfg(feature = "arbitrary")]
-    pub use crate::invent::{Invent, InventField};
+    pub use crate::invent::{Invent, InventField, Inventor, invented};
+    pub use crate::message::Opened;
     pub use crate::message::check::{check, check_schema};
-    pub use crate::message::read::{options_for, parse, parse_counting, read, read_counting};
+    pub use crate::message::read::{
+        finish, options_for, parse, parse_any, parse_counting, read, read_counting,
+    };
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::message::{Message, Parsed, Source, WriteError, WriteOptions};
     pub use crate::node::{
-        Alternative, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot, check_field,
-        check_simple, is_plain_field, is_sound, simple_faults, write_field, write_field_kept,
-        write_kept, write_simple,
+        Alternative, CodeChoice, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot,
+        check_code_choice, check_field, check_simple, code_choice_type, is_plain_field, is_sound,
+        read_code_choice, scan_code_choice, simple_faults, write_code_choice, write_field,
+        write_field_kept, write_kept, write_simple,
     };
     pub use crate::output::Output;
     pub use crate::read::{
         Ahead, Cursor, CursorOver, Halt, Mark, Odd, ReadError, ReadOptions, Scanner, Shape,
         TextTokens, Tokens,
     };
+    pub use crate::value::text::Text;
+    pub use crate::version::Version;
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
     pub use arbitrary::{self, Result as Invented, Unstructured};

@@ -10,12 +10,13 @@ pub(crate) mod write;
 
 pub use output::WriteError;
 pub use read::{Parsed, Source};
-pub use stream::UnitReader;
+pub use stream::{Opened, UnitReader};
 pub use write::WriteOptions;
 
 use crate::field::Tag;
 use crate::node::{Node, Record};
 use crate::read::Shape;
+use crate::version::Version;
 use std::fmt;
 
 /// A message, as the derive `Message` makes it.
@@ -44,6 +45,8 @@ pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     const ROOT: &'static Tag;
     /// The element of a unit.
     const UNIT: &'static Tag;
+    /// Returns the version of the document.
+    fn version(&self) -> Version;
     /// Returns the header, once it has been read.
     fn header(slots: &Self::Slots) -> Option<&Self::Header>;
 }

@@ -2,6 +2,7 @@
 //! readers, the writer and the checker go through them.
 
 mod alternative;
+mod code_choice;
 mod content;
 mod fast;
 mod record;
@@ -9,6 +10,10 @@ mod scan;
 mod slot;
 
 pub use alternative::Alternative;
+pub use code_choice::{
+    CodeChoice, check_code_choice, code_choice_type, read_code_choice, scan_code_choice,
+    write_code_choice,
+};
 pub use content::{
     Content, check_field, is_plain_field, write_field, write_field_kept, write_kept,
 };
@@ -44,14 +49,14 @@ pub trait Node: Sized + 'static {
 
     /// True unless a part that the schema demands is missing, or a part is kept that only reading
     /// it again can check: markup, attributes and text beyond the schema, supplementary data.
-    fn is_plain(&self) -> bool;
+    fn is_plain(&self, version: u8) -> bool;
 
     /// Reports the findings.
     fn check(&self, to: &mut Checker);
 
     /// True for a value without children that has no finding. A checker need not enter its element.
     #[inline]
-    fn is_sound_leaf(&self) -> bool {
+    fn is_sound_leaf(&self, _version: u8) -> bool {
         false
     }
 
@@ -70,10 +75,18 @@ pub struct SchemaType {
     pub name: &'static str,
     /// True for one of the elements, false for all of them.
     pub is_choice: bool,
+    /// The last version that has the content of the first element in place of the choice; 0 for
+    /// none.
+    pub bare_until: u8,
     /// The elements in the order of the schema, each with its type.
     pub elements: &'static [SchemaElement],
     /// The codes of a list.
     pub codes: &'static [&'static str],
+    /// The codes that not all versions have, with the first and the last version.
+    pub dated_codes: &'static [(&'static str, u8, u8)],
+    /// The first version that has any text of 1 to 4 characters in place of a list;
+    /// [`u8::MAX`] for none.
+    pub open_since: u8,
 }
 
 /// An element of a complex type, with its own type.
@@ -86,8 +99,11 @@ impl SchemaType {
         Self {
             name: std::any::type_name::<T>(),
             is_choice: false,
+            bare_until: 0,
             elements: &[],
             codes,
+            dated_codes: &[],
+            open_since: u8::MAX,
         }
     }
 }
@@ -99,10 +115,10 @@ pub trait Simple: Sized {
 
     /// Reads a text whose value breaks no facet and holds all of it; `None` for any other.
     #[inline(always)]
-    fn accept(text: &str) -> Option<Self> {
+    fn accept(text: &str, version: u8) -> Option<Self> {
         let value = Self::parse(text)
             .ok()
-            .filter(|value| value.fault().is_none())?;
+            .filter(|value| value.fault(version).is_none())?;
         // `is_none` would call the drop of a finding also where there is none.
         match value.lost(text) {
             None => Some(value),
@@ -113,8 +129,8 @@ pub trait Simple: Sized {
     /// Appends the text.
     fn append(&self, out: &mut Output<'_>);
 
-    /// Returns the facet that the value breaks, if any.
-    fn fault(&self) -> Option<Fault>;
+    /// Returns the facet of a version of the schema that the value breaks, if any.
+    fn fault(&self, version: u8) -> Option<Fault>;
 
     /// Returns the type in the schema.
     fn schema_type() -> SchemaType {
@@ -180,7 +196,7 @@ macro_rules! __simple_nodes {
             }
 
             #[inline]
-            fn is_plain(&self) -> bool {
+            fn is_plain(&self, _version: u8) -> bool {
                 true
             }
 
@@ -190,8 +206,8 @@ macro_rules! __simple_nodes {
             }
 
             #[inline]
-            fn is_sound_leaf(&self) -> bool {
-                $crate::__private::is_sound(self)
+            fn is_sound_leaf(&self, version: u8) -> bool {
+                $crate::__private::is_sound(self, version)
             }
 
             fn schema_type() -> $crate::__private::SchemaType {
@@ -230,27 +246,31 @@ fn write_simple_kept<S: Simple>(
 
 /// True for a simple value without findings.
 #[inline]
-pub fn is_sound<S: Simple>(value: &S) -> bool {
-    value.fault().is_none() && value.forbidden().is_none() && value.doubt().is_none()
+pub fn is_sound<S: Simple>(value: &S, version: u8) -> bool {
+    value.fault(version).is_none() && value.forbidden().is_none() && value.doubt().is_none()
 }
 
 /// Returns the findings of a simple value that was read from a text.
 #[inline]
-pub fn simple_faults<S: Simple>(value: &S, text: &str) -> Vec<FindingKind> {
-    if value.fault().is_none() && value.lost(text).is_none() && value.doubt().is_none() {
+pub fn simple_faults<S: Simple>(value: &S, text: &str, version: u8) -> Vec<FindingKind> {
+    if value.fault(version).is_none() && value.lost(text).is_none() && value.doubt().is_none() {
         // Nearly every value: an empty list allocates nothing.
         return Vec::new();
     }
-    [broken_facet(value), value.lost(text), value.doubt()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        broken_facet(value, version),
+        value.lost(text),
+        value.doubt(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 /// Returns the facet that a simple value breaks, if any. The finding quotes the value as it is
 /// written, so that checking a model reports the same as reading.
-fn broken_facet<S: Simple>(value: &S) -> Option<FindingKind> {
-    let fault = value.fault()?;
+fn broken_facet<S: Simple>(value: &S, version: u8) -> Option<FindingKind> {
+    let fault = value.fault(version)?;
     let mut found = String::new();
     value.append(&mut Output::verbatim(&mut found));
     Some(fault_kind(fault, &found))
@@ -261,7 +281,7 @@ pub fn check_simple<S: Simple>(value: &S, to: &mut Checker) {
     if to.only_missing() {
         return;
     }
-    if let Some(kind) = broken_facet(value) {
+    if let Some(kind) = broken_facet(value, to.version()) {
         to.report(kind);
     }
     if let Some(found) = value.forbidden() {
@@ -299,8 +319,8 @@ impl<N: Node> Node for Box<N> {
         (**self).write(tag, out, kept);
     }
 
-    fn is_plain(&self) -> bool {
-        (**self).is_plain()
+    fn is_plain(&self, version: u8) -> bool {
+        (**self).is_plain(version)
     }
 
     fn check(&self, to: &mut Checker) {
@@ -308,8 +328,8 @@ impl<N: Node> Node for Box<N> {
     }
 
     #[inline]
-    fn is_sound_leaf(&self) -> bool {
-        (**self).is_sound_leaf()
+    fn is_sound_leaf(&self, version: u8) -> bool {
+        (**self).is_sound_leaf(version)
     }
 
     fn schema_type() -> SchemaType {

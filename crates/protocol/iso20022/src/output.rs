@@ -1,6 +1,7 @@
 //! The writer's output: a string, or a buffer before a sink.
 
 use crate::field::Tag;
+use crate::version::Version;
 use crate::xml::is_xml_char;
 use bankrail_values::Decimal;
 use std::fmt::{self, Write as _};
@@ -17,6 +18,8 @@ pub struct Output<'a> {
     failed: Option<io::Error>,
     /// The first character that XML cannot carry.
     forbidden: Option<char>,
+    /// The version of the schema.
+    version: u8,
     /// Escapes nothing.
     verbatim: bool,
     /// Also escapes for the inside of a JSON string.
@@ -61,6 +64,7 @@ impl<'a> Output<'a> {
             full: usize::MAX,
             failed: None,
             forbidden: None,
+            version: Version::default().number(),
             verbatim: false,
             json: false,
             indent: None,
@@ -85,6 +89,18 @@ impl<'a> Output<'a> {
         // With room for the element that fills the buffer, so that it seldom has to grow.
         self.text.reserve(FULL + FULL / 4);
         self
+    }
+
+    /// Writes as a version of the schema has it.
+    pub(crate) fn in_version(mut self, version: u8) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Returns the version of the schema.
+    #[inline(always)]
+    pub fn version(&self) -> u8 {
+        self.version
     }
 
     /// Escapes for the inside of a JSON string.

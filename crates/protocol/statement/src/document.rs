@@ -5,27 +5,29 @@ use crate::{
     StatementRequest,
 };
 use bankrail_camt052::{
-    AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions,
+    AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions, Version,
 };
 use bankrail_values::excerpt;
 
 impl ReceivedStatement {
-    /// Reads the payload tolerantly. Deviations from the rules of the message are in the findings
+    /// Reads the payload tolerantly; it must be of version 06. Deviations from the rules of the message are in the findings
     /// of the result.
     ///
     /// # Errors
     /// [`ReadError`] if the payload is not a readable camt.052.001.06 document.
     pub fn document(&self) -> Result<Parsed, ReadError> {
-        Document::parse(&self.payload)
+        self.document_with(&ReadOptions::default())
     }
 
-    /// Reads the payload with the given options.
+    /// Reads the payload with the given options. It must be of version 06, unless
+    /// [`ReadOptions::versions`] says otherwise.
     ///
     /// # Errors
     /// [`ReadError`] if the payload is not a readable camt.052.001.06 document, or has something
     /// that the options refuse.
     pub fn document_with(&self, options: &ReadOptions) -> Result<Parsed, ReadError> {
-        Document::parse_with(&self.payload, options)
+        let version = Version::default();
+        Document::parse_with(&self.payload, &options.versions_or(version..=version))
     }
 
     /// Compares the document with the answer around it and with the request, and adds what differs

@@ -26,13 +26,16 @@ impl Balance {
 }
 
 /// Returns the first balance of a kind.
-pub fn balance<'a>(balances: &'a [Balance], kind: &BalanceCode) -> Option<&'a Balance> {
+pub(crate) fn balance<'a>(balances: &'a [Balance], kind: &BalanceCode) -> Option<&'a Balance> {
     balances.iter().find(|balance| balance.is(kind))
 }
 
 /// Returns the first opening balance; where there is none, the first closing balance of the day
 /// before; where there is neither, the interim balance that opens a later page.
-pub fn opening<'a>(balances: &'a [Balance], page: Option<&Pagination>) -> Option<&'a Balance> {
+pub(crate) fn opening<'a>(
+    balances: &'a [Balance],
+    page: Option<&Pagination>,
+) -> Option<&'a Balance> {
     let opening = balance(balances, &BalanceCode::OpeningBooked);
     opening
         .or_else(|| balance(balances, &BalanceCode::PreviouslyClosedBooked))
@@ -64,13 +67,13 @@ pub(crate) fn framing<'a>(
 }
 
 /// Returns the last closing balance; where there is none, the last interim one.
-pub fn closing(balances: &[Balance]) -> Option<&Balance> {
+pub(crate) fn closing(balances: &[Balance]) -> Option<&Balance> {
     let last = |kind| balances.iter().rfind(|balance| balance.is(&kind));
     last(BalanceCode::ClosingBooked).or_else(|| last(BalanceCode::InterimBooked))
 }
 
 /// Returns each entry with the balance after it.
-pub fn running<'a>(
+pub(crate) fn running<'a>(
     opening: Option<&'a Balance>,
     entries: &'a [Entry],
 ) -> impl Iterator<Item = (&'a Entry, Option<Decimal>)> {

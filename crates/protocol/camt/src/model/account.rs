@@ -21,6 +21,10 @@ pub struct Account {
     /// The name of the account, given by its servicer. `Nm`.
     #[element("Nm")]
     pub name: Option<Text<70>>,
+    /// An alias under which the account is known, such as a telephone number. `Prxy`, since version
+    /// 08.
+    #[element("Prxy", since = 8)]
+    pub proxy: Option<Box<ProxyAccount>>,
     /// The owner of the account. `Ownr`.
     #[element("Ownr")]
     pub owner: Option<Box<Party>>,
@@ -51,6 +55,10 @@ pub struct CounterpartyAccount {
     /// The name of the account, given by its servicer. `Nm`.
     #[element("Nm")]
     pub name: Option<Text<70>>,
+    /// An alias under which the account is known, such as a telephone number. `Prxy`, since version
+    /// 08.
+    #[element("Prxy", since = 8)]
+    pub proxy: Option<Box<ProxyAccount>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -124,7 +132,7 @@ pub enum AccountScheme {
 pub enum AccountType {
     /// A code of the list. `Cd`.
     #[element("Cd")]
-    Code(Text<4>),
+    Code(AccountTypeCode),
     /// A code or name that the list does not have. `Prtry`.
     #[element("Prtry")]
     Proprietary(Text<35>),
@@ -132,4 +140,100 @@ pub enum AccountType {
     /// instead.
     #[element(unknown)]
     Unknown,
+}
+
+/// An alias of an account.
+///
+/// `ProxyAccountIdentification1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "ProxyAccountIdentification1")]
+#[non_exhaustive]
+pub struct ProxyAccount {
+    /// The kind of the alias. `Tp`.
+    #[element("Tp")]
+    pub kind: Option<ProxyAccountType>,
+    /// The alias. `Id`.
+    #[element("Id")]
+    pub id: Text<2048>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// The kind of an alias of an account.
+///
+/// `ProxyAccountType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "ProxyAccountType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum ProxyAccountType {
+    /// A code of the external list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code that the sender and the receiver agreed on. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// None of them; the content is kept beside it.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The type of an account: a closed list in version 02, an external one since version 03.
+///
+/// `CashAccountType4Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "CashAccountType4Code", open_since = 3)]
+#[non_exhaustive]
+pub enum AccountTypeCode {
+    /// The code `CASH`: a cash payment.
+    #[code("CASH")]
+    CashPayment,
+    /// The code `CHAR`: charges.
+    #[code("CHAR")]
+    Charges,
+    /// The code `COMM`: commission.
+    #[code("COMM")]
+    Commission,
+    /// The code `TAXE`: taxes.
+    #[code("TAXE")]
+    Tax,
+    /// The code `CISH`: cash income.
+    #[code("CISH")]
+    CashIncome,
+    /// The code `TRAS`: cash trading.
+    #[code("TRAS")]
+    CashTrading,
+    /// The code `SACC`: settlement.
+    #[code("SACC")]
+    Settlement,
+    /// The code `CACC`: a current account.
+    #[code("CACC")]
+    Current,
+    /// The code `SVGS`: savings.
+    #[code("SVGS")]
+    Savings,
+    /// The code `ONDP`: an overnight deposit.
+    #[code("ONDP")]
+    OvernightDeposit,
+    /// The code `MGLD`: marginal lending.
+    #[code("MGLD")]
+    MarginalLending,
+    /// The code `NREX`: a non-resident external account.
+    #[code("NREX")]
+    NonResidentExternal,
+    /// The code `MOMA`: the money market.
+    #[code("MOMA")]
+    MoneyMarket,
+    /// The code `LOAN`: a loan.
+    #[code("LOAN")]
+    Loan,
+    /// The code `SLRY`: salaries.
+    #[code("SLRY")]
+    Salary,
+    /// The code `ODFT`: an overdraft.
+    #[code("ODFT")]
+    Overdraft,
+    /// Another code, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
 }

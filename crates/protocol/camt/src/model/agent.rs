@@ -9,6 +9,12 @@ use crate::*;
 #[element(type = "TransactionAgents3")]
 #[non_exhaustive]
 pub struct TransactionAgents {
+    /// The agent that instructs the next one. `InstgAgt`, since version 07.
+    #[element("InstgAgt", since = 7)]
+    pub instructing_agent: Option<Box<Agent>>,
+    /// The agent that is instructed. `InstdAgt`, since version 07.
+    #[element("InstdAgt", since = 7)]
+    pub instructed_agent: Option<Box<Agent>>,
     /// The debtor's bank. `DbtrAgt`.
     #[element("DbtrAgt")]
     pub debtor_agent: Option<Box<Agent>>,
@@ -90,6 +96,9 @@ pub struct Branch {
     /// The number that the bank gives the branch. `Id`.
     #[element("Id")]
     pub id: Option<Text<35>>,
+    /// The legal entity identifier. `LEI`, since version 08.
+    #[element("LEI", since = 8)]
+    pub lei: Option<Lei>,
     /// The name, up to 140 characters. `Nm`.
     #[element("Nm")]
     pub name: Option<Text<140>>,
@@ -109,11 +118,15 @@ pub struct Branch {
 #[non_exhaustive]
 pub struct FinancialInstitution {
     /// The BIC, 8 or 11 characters. `BICFI`.
-    #[element("BICFI")]
+    #[element("BIC", until = 2)]
+    #[element("BICFI", since = 3)]
     pub bic: Option<Bic>,
     /// Its number in a national clearing system, such as a BSB or sort code. `ClrSysMmbId`.
     #[element("ClrSysMmbId")]
     pub clearing_member: Option<ClearingMember>,
+    /// The legal entity identifier. `LEI`, since version 08.
+    #[element("LEI", since = 8)]
+    pub lei: Option<Lei>,
     /// The name, up to 140 characters. `Nm`.
     #[element("Nm")]
     pub name: Option<Text<140>>,

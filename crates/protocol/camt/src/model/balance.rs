@@ -13,8 +13,9 @@ pub struct Balance {
     #[element("Tp")]
     pub kind: BalanceType,
     /// The credit line, and whether the balance includes it. `CdtLine`.
-    #[element("CdtLine")]
-    pub credit_line: Option<Box<CreditLine>>,
+    #[element("CdtLine", max = 1, until = 6)]
+    #[element("CdtLine", since = 7)]
+    pub credit_lines: Vec<CreditLine>,
     /// The amount, without a sign; see `direction`. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
@@ -60,9 +61,15 @@ pub struct CreditLine {
     /// True when the balance includes it. `Incl`.
     #[element("Incl")]
     pub included: bool,
+    /// The kind of the credit line. `Tp`, since version 07.
+    #[element("Tp", since = 7)]
+    pub kind: Option<CreditLineType>,
     /// The limit up to which the account may be overdrawn. `Amt`.
     #[element("Amt")]
     pub amount: Option<Amount>,
+    /// When the credit line has this amount. `Dt`, since version 07.
+    #[element("Dt", since = 7)]
+    pub date: Option<DateOrDateTime>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -150,7 +157,7 @@ pub enum BalanceSubType {
 ///
 /// `BalanceType12Code` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
-#[code(type = "BalanceType12Code")]
+#[code(type = "BalanceType12Code", open_since = 7)]
 #[non_exhaustive]
 pub enum BalanceCode {
     /// The code `XPCD`.
@@ -186,4 +193,22 @@ pub enum BalanceCode {
     /// A code that the schema does not have, kept as read.
     #[code(other)]
     Other(UnknownCode),
+}
+
+/// The kind of a credit line.
+///
+/// `CreditLineType1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "CreditLineType1Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum CreditLineType {
+    /// A code of the external list. `Cd`.
+    #[element("Cd")]
+    Code(Text<4>),
+    /// A code that the sender and the receiver agreed on. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// None of them; the content is kept beside it.
+    #[element(unknown)]
+    Unknown,
 }

@@ -19,7 +19,7 @@ pub struct CardEntry {
     #[element("AggtdNtry")]
     pub aggregated: Option<Box<AggregatedCardEntry>>,
     /// The element `PrePdAcct`.
-    #[element("PrePdAcct")]
+    #[element("PrePdAcct", since = 5)]
     pub prepaid_account: Option<Box<CounterpartyAccount>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
@@ -61,10 +61,10 @@ pub struct AggregatedCardEntry {
 #[non_exhaustive]
 pub struct IndividualCardTransaction {
     /// The element `ICCRltdData`.
-    #[element("ICCRltdData")]
+    #[element("ICCRltdData", since = 5)]
     pub icc_data: Option<Text<1025>>,
     /// The element `PmtCntxt`.
-    #[element("PmtCntxt")]
+    #[element("PmtCntxt", since = 5)]
     pub context: Option<Box<PaymentContext>>,
     /// The element `AddtlSvc`.
     #[element("AddtlSvc")]
@@ -79,7 +79,7 @@ pub struct IndividualCardTransaction {
     #[element("SaleRefNb")]
     pub sale_reference: Option<Text<35>>,
     /// The element `RePresntmntRsn`.
-    #[element("RePresntmntRsn")]
+    #[element("RePresntmntRsn", since = 5)]
     pub representment_reason: Option<Text<4>>,
     /// The element `SeqNb`.
     #[element("SeqNb")]
@@ -154,7 +154,7 @@ pub struct CardTransaction {
     #[element("Tx")]
     pub details: Option<CardTransactionDetails>,
     /// The element `PrePdAcct`.
-    #[element("PrePdAcct")]
+    #[element("PrePdAcct", since = 5)]
     pub prepaid_account: Option<Box<CounterpartyAccount>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]

@@ -12,8 +12,30 @@ pub struct Charges {
     /// With the tax on them. `TtlChrgsAndTaxAmt`.
     #[element("TtlChrgsAndTaxAmt")]
     pub total: Option<Amount>,
+    /// The amount of the charge. `Amt`, until version 02, and mandatory there; later ones have
+    /// records.
+    #[element("Amt", soft, until = 2)]
+    pub amount: Option<Amount>,
+    /// The direction of the charge. `CdtDbtInd`, until version 02.
+    #[element("CdtDbtInd", until = 2)]
+    pub direction: Option<Direction>,
+    /// The kind of the charge. `Tp`, until version 02.
+    #[element("Tp", until = 2)]
+    pub kind: Option<ChargeType>,
+    /// The rate of the charge, in percent. `Rate`, until version 02.
+    #[element("Rate", until = 2)]
+    pub rate: Option<Rate>,
+    /// Who bears the charge. `Br`, until version 02.
+    #[element("Br", until = 2)]
+    pub bearer: Option<ChargeBearer>,
+    /// Who takes the charge. `Pty`, until version 02.
+    #[element("Pty", until = 2)]
+    pub agent: Option<Box<Agent>>,
+    /// The tax on the charge. `Tax`, until version 02.
+    #[element("Tax", until = 2)]
+    pub tax: Option<Box<TaxCharges>>,
     /// Each item. `Rcrd`.
-    #[element("Rcrd")]
+    #[element("Rcrd", since = 3)]
     pub records: Vec<ChargeRecord>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
@@ -34,7 +56,7 @@ pub struct ChargeRecord {
     #[element("CdtDbtInd")]
     pub direction: Option<Direction>,
     /// True when the amount of the entry or transaction includes it. `ChrgInclInd`.
-    #[element("ChrgInclInd")]
+    #[element("ChrgInclInd", since = 4)]
     pub included: Option<bool>,
     /// The kind of charge. `Tp`.
     #[element("Tp")]
@@ -104,7 +126,7 @@ pub struct TaxCharges {
 pub enum ChargeType {
     /// A code of the list. `Cd`.
     #[element("Cd")]
-    Code(Text<4>),
+    Code(ChargeTypeCode),
     /// A code or name that the list does not have. `Prtry`.
     #[element("Prtry")]
     Proprietary(IssuedId),
@@ -134,6 +156,24 @@ pub enum ChargeBearer {
     #[code("SLEV")]
     ServiceLevel,
     /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
+}
+
+/// The kind of a charge: a closed list in version 02, an external one since version 03.
+///
+/// `ChargeType1Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "ChargeType1Code", open_since = 3)]
+#[non_exhaustive]
+pub enum ChargeTypeCode {
+    /// The code `BRKF`: brokerage.
+    #[code("BRKF")]
+    Brokerage,
+    /// The code `COMM`: commission.
+    #[code("COMM")]
+    Commission,
+    /// Another code, kept as read.
     #[code(other)]
     Other(UnknownCode),
 }

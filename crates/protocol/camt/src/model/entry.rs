@@ -50,16 +50,18 @@ pub struct Entry {
     #[element("AmtDtls")]
     pub amount_details: Option<Box<AmountDetails>>,
     /// Charges that were taken, or are included. `Chrgs`.
-    #[element("Chrgs")]
-    pub charges: Option<Box<Charges>>,
+    #[element("Chrgs", until = 3)]
+    #[element("Chrgs", max = 1, since = 4)]
+    pub charges: Vec<Charges>,
     /// The channel through which the order reached the bank. `TechInptChanl`.
     #[element("TechInptChanl")]
     pub input_channel: Option<Box<InputChannel>>,
     /// Interest contained in the amount. `Intrst`.
-    #[element("Intrst")]
-    pub interest: Option<Box<TransactionInterest>>,
+    #[element("Intrst", until = 3)]
+    #[element("Intrst", max = 1, since = 4)]
+    pub interest: Vec<TransactionInterest>,
     /// The card and terminal that were used. `CardTx`.
-    #[element("CardTx")]
+    #[element("CardTx", since = 3)]
     pub card: Option<Box<CardEntry>>,
     /// The transactions or batches behind it. `NtryDtls`.
     #[element("NtryDtls")]
@@ -158,7 +160,7 @@ pub enum Direction {
 ///
 /// `EntryStatus2Code` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
-#[code(type = "EntryStatus2Code")]
+#[code(type = "EntryStatus2Code", open_since = 7, choice_since = 7)]
 #[non_exhaustive]
 pub enum EntryStatus {
     /// The code `BOOK`.
@@ -170,6 +172,9 @@ pub enum EntryStatus {
     /// The code `INFO`.
     #[code("INFO")]
     Information,
+    /// A code that the sender and the receiver agreed on. `Prtry`, since version 07.
+    #[code(proprietary)]
+    Proprietary(Text<35>),
     /// A code that the schema does not have, kept as read.
     #[code(other)]
     Other(UnknownCode),

@@ -24,7 +24,7 @@ pub struct GroupHeader {
     #[element("MsgPgntn")]
     pub pagination: Option<Pagination>,
     /// The query that the message answers. `OrgnlBizQry`.
-    #[element("OrgnlBizQry")]
+    #[element("OrgnlBizQry", since = 3)]
     pub original_query: Option<Box<OriginalQuery>>,
     /// Free text on the message, up to 500 characters. `AddtlInf`.
     #[element("AddtlInf")]
@@ -147,4 +147,49 @@ pub enum CopyDuplicate {
     /// A code that the schema does not have, kept as read.
     #[code(other)]
     Other(UnknownCode),
+}
+
+/// The numbers of the reports that a report repeats or continues.
+///
+/// `SequenceRange1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "SequenceRange1Choice")]
+#[non_exhaustive]
+pub enum SequenceRanges {
+    /// From this number on. `FrSeq`.
+    #[element("FrSeq")]
+    From(Text<35>),
+    /// Up to this number. `ToSeq`.
+    #[element("ToSeq")]
+    To(Text<35>),
+    /// These ranges. `FrToSeq`.
+    #[element("FrToSeq")]
+    Ranges(Vec<SequenceRange>),
+    /// These numbers. `EQSeq`.
+    #[element("EQSeq")]
+    Equal(Vec<Text<35>>),
+    /// All but these numbers. `NEQSeq`.
+    #[element("NEQSeq")]
+    NotEqual(Vec<Text<35>>),
+    /// None of them; the content is kept beside it.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// A range of numbers of reports.
+///
+/// `SequenceRange1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "SequenceRange1")]
+#[non_exhaustive]
+pub struct SequenceRange {
+    /// The first number. `FrSeq`.
+    #[element("FrSeq")]
+    pub from: Text<35>,
+    /// The last number. `ToSeq`.
+    #[element("ToSeq")]
+    pub to: Text<35>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }

@@ -32,7 +32,7 @@ pub struct SafekeepingAccount {
     pub id: Text<35>,
     /// The element `Tp`.
     #[element("Tp")]
-    pub kind: Option<SecuritiesAccountType>,
+    pub kind: Option<GenericCode>,
     /// The element `Nm`.
     #[element("Nm")]
     pub name: Option<Text<70>>,
@@ -47,7 +47,7 @@ pub struct SafekeepingAccount {
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
 #[element(type = "GenericIdentification30")]
 #[non_exhaustive]
-pub struct SecuritiesAccountType {
+pub struct GenericCode {
     /// The element `Id`.
     #[element("Id")]
     pub id: AlphaNumeric4,
@@ -188,8 +188,11 @@ pub enum InstrumentQuantity {
 #[non_exhaustive]
 pub enum TransactionPrice {
     /// The element `DealPric`.
-    #[element("DealPric")]
+    #[element("DealPric", since = 3)]
     Deal(Price),
+    /// The price of the deal as an amount. `DealPric`, until version 02.
+    #[element("DealPric", until = 2)]
+    DealAmount(Amount),
     /// The element `Prtry`.
     #[element("Prtry")]
     Proprietary(Vec<ProprietaryPrice>),
@@ -248,7 +251,7 @@ pub enum TransactionQuantity {
     #[element("Qty")]
     Quantity(InstrumentQuantity),
     /// The element `OrgnlAndCurFaceAmt`.
-    #[element("OrgnlAndCurFaceAmt")]
+    #[element("OrgnlAndCurFaceAmt", since = 3)]
     OriginalAndCurrent(OriginalAndCurrentQuantities),
     /// The element `Prtry`.
     #[element("Prtry")]
@@ -297,4 +300,40 @@ pub enum PriceValueType {
     /// A code that the schema does not have, kept as read.
     #[code(other)]
     Other(UnknownCode),
+}
+
+/// A security, as version 02 identifies it.
+///
+/// `SecurityIdentification4Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "SecurityIdentification4Choice")]
+#[non_exhaustive]
+pub enum SecurityId {
+    /// The international number. `ISIN`.
+    #[element("ISIN")]
+    Isin(Isin),
+    /// Another identification. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(ProprietarySecurityId),
+    /// None of them; the content is kept beside it.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// Another identification of a security.
+///
+/// `AlternateSecurityIdentification2` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AlternateSecurityIdentification2")]
+#[non_exhaustive]
+pub struct ProprietarySecurityId {
+    /// The kind of the identification. `Tp`.
+    #[element("Tp")]
+    pub kind: Text<35>,
+    /// The identification. `Id`.
+    #[element("Id")]
+    pub id: Text<35>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
 }

@@ -22,7 +22,7 @@ pub struct AccountInterest {
     #[element("Rsn")]
     pub reason: Option<Text<35>>,
     /// The tax on the interest. `Tax`.
-    #[element("Tax")]
+    #[element("Tax", since = 3)]
     pub tax: Option<Box<TaxCharges>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
@@ -37,11 +37,30 @@ pub struct AccountInterest {
 #[non_exhaustive]
 pub struct TransactionInterest {
     /// With the tax on it. `TtlIntrstAndTaxAmt`.
-    #[element("TtlIntrstAndTaxAmt")]
+    #[element("TtlIntrstAndTaxAmt", since = 3)]
     pub total: Option<Amount>,
     /// Each item. `Rcrd`.
-    #[element("Rcrd")]
+    #[element("Rcrd", since = 3)]
     pub records: Vec<InterestRecord>,
+    /// The amount of the interest. `Amt`, until version 02, and mandatory there; later ones have
+    /// records.
+    #[element("Amt", soft, until = 2)]
+    pub amount: Option<Amount>,
+    /// The direction of the interest. `CdtDbtInd`, until version 02, and mandatory there.
+    #[element("CdtDbtInd", soft, until = 2)]
+    pub direction: Option<Direction>,
+    /// The kind of the interest. `Tp`, until version 02.
+    #[element("Tp", until = 2)]
+    pub kind: Option<InterestType>,
+    /// The rates. `Rate`, until version 02.
+    #[element("Rate", until = 2)]
+    pub rates: Vec<InterestRate>,
+    /// The period of the interest. `FrToDt`, until version 02.
+    #[element("FrToDt", until = 2)]
+    pub period: Option<DateTimePeriod>,
+    /// The reason for the interest. `Rsn`, until version 02.
+    #[element("Rsn", until = 2)]
+    pub reason: Option<Text<35>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,

@@ -11,28 +11,28 @@ use crate::*;
 pub struct TransactionParties {
     /// The party that gave the order, if not the debtor or creditor. `InitgPty`.
     #[element("InitgPty")]
-    pub initiating_party: Option<Box<Party>>,
+    pub initiating_party: Option<Box<PartyOrAgent>>,
     /// The party that owes and pays. `Dbtr`.
     #[element("Dbtr")]
-    pub debtor: Option<Box<Party>>,
+    pub debtor: Option<Box<PartyOrAgent>>,
     /// The account that it is paid from. `DbtrAcct`.
     #[element("DbtrAcct")]
     pub debtor_account: Option<Box<CounterpartyAccount>>,
     /// For whom the debtor pays. `UltmtDbtr`.
     #[element("UltmtDbtr")]
-    pub ultimate_debtor: Option<Box<Party>>,
+    pub ultimate_debtor: Option<Box<PartyOrAgent>>,
     /// The party that is owed and paid. `Cdtr`.
     #[element("Cdtr")]
-    pub creditor: Option<Box<Party>>,
+    pub creditor: Option<Box<PartyOrAgent>>,
     /// The account that it is paid to. `CdtrAcct`.
     #[element("CdtrAcct")]
     pub creditor_account: Option<Box<CounterpartyAccount>>,
     /// For whom the creditor is paid. `UltmtCdtr`.
     #[element("UltmtCdtr")]
-    pub ultimate_creditor: Option<Box<Party>>,
+    pub ultimate_creditor: Option<Box<PartyOrAgent>>,
     /// The party that traded the security. `TradgPty`.
     #[element("TradgPty")]
-    pub trading_party: Option<Box<Party>>,
+    pub trading_party: Option<Box<PartyOrAgent>>,
     /// Parties in other roles. `Prtry`.
     #[element("Prtry")]
     pub proprietary: Vec<ProprietaryParty>,
@@ -53,7 +53,7 @@ pub struct ProprietaryParty {
     pub kind: Text<35>,
     /// The party in that role. `Pty`.
     #[element("Pty")]
-    pub party: Party,
+    pub party: PartyOrAgent,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -94,8 +94,12 @@ pub struct Party {
 #[non_exhaustive]
 pub struct OrganisationId {
     /// The BIC, 8 or 11 characters. `AnyBIC`.
-    #[element("AnyBIC")]
+    #[element("BICOrBEI", until = 2)]
+    #[element("AnyBIC", since = 3)]
     pub bic: Option<Bic>,
+    /// The legal entity identifier. `LEI`, since version 08.
+    #[element("LEI", since = 8)]
+    pub lei: Option<Lei>,
     /// Identifications of other schemes. `Othr`.
     #[element("Othr")]
     pub other: Vec<OtherOrganisationId>,
@@ -213,9 +217,27 @@ pub struct Contact {
     /// The element `EmailAdr`.
     #[element("EmailAdr")]
     pub email: Option<Text<2048>>,
+    /// What the e-mail address is for. `EmailPurp`, since version 08.
+    #[element("EmailPurp", since = 8)]
+    pub email_purpose: Option<Text<35>>,
+    /// The title of the job. `JobTitl`, since version 08.
+    #[element("JobTitl", since = 8)]
+    pub job_title: Option<Text<35>>,
+    /// The responsibility in the organisation. `Rspnsblty`, since version 08.
+    #[element("Rspnsblty", since = 8)]
+    pub responsibility: Option<Text<35>>,
+    /// The department. `Dept`, since version 08.
+    #[element("Dept", since = 8)]
+    pub department: Option<Text<70>>,
     /// The element `Othr`.
-    #[element("Othr")]
+    #[element("Othr", until = 7)]
     pub other: Option<Text<35>>,
+    /// Other ways of contact. `Othr`, since version 08.
+    #[element("Othr", since = 8)]
+    pub others: Vec<OtherContact>,
+    /// The preferred way of contact. `PrefrdMtd`, since version 08.
+    #[element("PrefrdMtd", since = 8)]
+    pub preferred_method: Option<ContactMethod>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -243,12 +265,30 @@ pub struct PostalAddress {
     /// The number in the street. `BldgNb`.
     #[element("BldgNb")]
     pub building: Option<Text<16>>,
+    /// The name of the building. `BldgNm`, since version 08.
+    #[element("BldgNm", since = 8)]
+    pub building_name: Option<Text<35>>,
+    /// The floor. `Flr`, since version 08.
+    #[element("Flr", since = 8)]
+    pub floor: Option<Text<70>>,
+    /// The post box. `PstBx`, since version 08.
+    #[element("PstBx", since = 8)]
+    pub post_box: Option<Text<16>>,
+    /// The room. `Room`, since version 08.
+    #[element("Room", since = 8)]
+    pub room: Option<Text<70>>,
     /// The post code, as the country writes it. `PstCd`.
     #[element("PstCd")]
     pub post_code: Option<Text<16>>,
     /// Town or city. `TwnNm`.
     #[element("TwnNm")]
     pub town: Option<Text<35>>,
+    /// The location in the town. `TwnLctnNm`, since version 08.
+    #[element("TwnLctnNm", since = 8)]
+    pub town_location: Option<Text<35>>,
+    /// The district. `DstrctNm`, since version 08.
+    #[element("DstrctNm", since = 8)]
+    pub district: Option<Text<35>>,
     /// State, province or county. `CtrySubDvsn`.
     #[element("CtrySubDvsn")]
     pub subdivision: Option<Text<35>>,
@@ -347,7 +387,7 @@ pub enum PersonScheme {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
 #[code(type = "AddressType2Code")]
 #[non_exhaustive]
-pub enum AddressType {
+pub enum AddressCode {
     /// The code `ADDR`.
     #[code("ADDR")]
     Postal,
@@ -390,6 +430,118 @@ pub enum NamePrefix {
     /// The code `MADM`.
     #[code("MADM")]
     Madam,
+    /// The code `MIKS`: gender-neutral, since version 08.
+    #[code("MIKS", since = 8)]
+    Neutral,
+    /// A code that the schema does not have, kept as read.
+    #[code(other)]
+    Other(UnknownCode),
+}
+
+/// The type of an address: a code until version 07.
+///
+/// `AddressType3Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "AddressType3Choice", bare_until = 7)]
+#[non_exhaustive]
+pub enum AddressType {
+    /// A code. `Cd`, and until version 07 the element itself.
+    #[element("Cd")]
+    Code(AddressCode),
+    /// A code of somebody's own list. `Prtry`, since version 08.
+    #[element("Prtry")]
+    Proprietary(GenericCode),
+    /// None of them; the content is kept beside it.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// A party to a transaction: a party until version 06, later a party or an agent.
+///
+/// `Party40Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "Party40Choice", bare_until = 6)]
+#[non_exhaustive]
+pub enum PartyOrAgent {
+    /// A party. `Pty`, and until version 06 the element itself.
+    #[element("Pty")]
+    Party(Party),
+    /// An agent. `Agt`, since version 07.
+    #[element("Agt")]
+    Agent(Agent),
+    /// None of them; the content is kept beside it.
+    #[element(unknown)]
+    Unknown,
+}
+
+impl PartyOrAgent {
+    /// Returns the party; `None` for an agent.
+    #[must_use]
+    pub fn party(&self) -> Option<&Party> {
+        match self {
+            Self::Party(party) => Some(party),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of the party or of the agent's institution.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        let name = match self {
+            Self::Party(party) => &party.name,
+            Self::Agent(agent) => &agent.institution.name,
+            Self::Unknown => return None,
+        };
+        name.as_ref().map(Text::as_str)
+    }
+}
+
+impl From<Party> for PartyOrAgent {
+    fn from(party: Party) -> Self {
+        Self::Party(party)
+    }
+}
+
+/// Another way of contact.
+///
+/// `OtherContact1` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "OtherContact1")]
+#[non_exhaustive]
+pub struct OtherContact {
+    /// The kind of the channel. `ChanlTp`.
+    #[element("ChanlTp")]
+    pub channel: Text<4>,
+    /// The address in the channel. `Id`.
+    #[element("Id")]
+    pub id: Option<Text<128>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A way of contact.
+///
+/// `PreferredContactMethod1Code` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
+#[code(type = "PreferredContactMethod1Code")]
+#[non_exhaustive]
+pub enum ContactMethod {
+    /// The code `LETT`: a letter.
+    #[code("LETT")]
+    Letter,
+    /// The code `MAIL`: an e-mail.
+    #[code("MAIL")]
+    Email,
+    /// The code `PHON`: a telephone call.
+    #[code("PHON")]
+    Phone,
+    /// The code `FAXX`: a fax.
+    #[code("FAXX")]
+    Fax,
+    /// The code `CELL`: a call of a mobile telephone.
+    #[code("CELL")]
+    Mobile,
     /// A code that the schema does not have, kept as read.
     #[code(other)]
     Other(UnknownCode),

@@ -32,8 +32,17 @@ pub struct RemittanceLocation {
     #[element("RmtId")]
     pub id: Option<Text<35>>,
     /// The way and the place in which the advice was sent. `RmtLctnDtls`.
-    #[element("RmtLctnDtls")]
+    #[element("RmtLctnDtls", since = 5)]
     pub details: Vec<RemittanceLocationDetails>,
+    /// How the remittance information is sent. `RmtLctnMtd`, until version 04.
+    #[element("RmtLctnMtd", until = 4)]
+    pub method: Option<RemittanceLocationMethod>,
+    /// The electronic address. `RmtLctnElctrncAdr`, until version 04.
+    #[element("RmtLctnElctrncAdr", until = 4)]
+    pub electronic_address: Option<Text<2048>>,
+    /// The postal address. `RmtLctnPstlAdr`, until version 04.
+    #[element("RmtLctnPstlAdr", until = 4)]
+    pub address: Option<Box<NameAndAddress>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -83,10 +92,10 @@ pub struct StructuredRemittance {
     #[element("Invcee")]
     pub invoicee: Option<Box<Party>>,
     /// Tax that is paid. `TaxRmt`.
-    #[element("TaxRmt")]
+    #[element("TaxRmt", since = 5)]
     pub tax: Option<Box<RemittanceTax>>,
     /// Wages that are paid over. `GrnshmtRmt`.
-    #[element("GrnshmtRmt")]
+    #[element("GrnshmtRmt", since = 5)]
     pub garnishment: Option<Box<Garnishment>>,
     /// Free text in at most 3 pieces of up to 140 characters. `AddtlRmtInf`, at most 3.
     #[element("AddtlRmtInf", max = 3)]
@@ -113,7 +122,7 @@ pub struct ReferredDocument {
     #[element("RltdDt")]
     pub date: Option<Date>,
     /// The lines of the document that are meant. `LineDtls`.
-    #[element("LineDtls")]
+    #[element("LineDtls", since = 6)]
     pub lines: Vec<DocumentLine>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
@@ -149,14 +158,20 @@ pub struct RemittanceAmounts {
     #[element("DuePyblAmt")]
     pub due: Option<Amount>,
     /// Discounts taken off. `DscntApldAmt`.
-    #[element("DscntApldAmt")]
+    #[element("DscntApldAmt", since = 3)]
     pub discounts: Vec<DiscountAmount>,
+    /// The discount. `DscntApldAmt`, until version 02.
+    #[element("DscntApldAmt", until = 2)]
+    pub discount: Option<Amount>,
     /// The amount of a credit note that is set off. `CdtNoteAmt`.
     #[element("CdtNoteAmt")]
     pub credit_note: Option<Amount>,
     /// Tax contained in the amount. `TaxAmt`.
-    #[element("TaxAmt")]
+    #[element("TaxAmt", since = 3)]
     pub tax: Vec<TypedTaxAmount>,
+    /// The tax. `TaxAmt`, until version 02.
+    #[element("TaxAmt", until = 2)]
+    pub tax_amount: Option<Amount>,
     /// Amounts added or taken off for other reasons. `AdjstmntAmtAndRsn`.
     #[element("AdjstmntAmtAndRsn")]
     pub adjustments: Vec<DocumentAdjustment>,
@@ -423,7 +438,7 @@ pub enum ReferredDocumentKind {
     #[code("TSUT")]
     TradeServicesTransaction,
     /// The code `PUOR`.
-    #[code("PUOR")]
+    #[code("PUOR", since = 5)]
     PurchaseOrder,
     /// A code that the schema does not have, kept as read.
     #[code(other)]

@@ -1,6 +1,7 @@
 //! The summary of the entries.
 
 use crate::*;
+use bankrail_values::Decimal;
 
 /// Counts and sums over the entries.
 ///
@@ -40,8 +41,14 @@ pub struct CountSumAndNet {
     #[element("Sum")]
     pub sum: Option<PlainDecimal>,
     /// The sum of the credits less the sum of the debits. `TtlNetNtry`.
-    #[element("TtlNetNtry")]
+    #[element("TtlNetNtry", since = 4)]
     pub net: Option<NetAmount>,
+    /// The net of all entries without its sign. `TtlNetNtryAmt`, until version 03.
+    #[element("TtlNetNtryAmt", until = 3)]
+    pub net_amount: Option<PlainDecimal>,
+    /// The direction of the net. `CdtDbtInd`, until version 03.
+    #[element("CdtDbtInd", until = 3)]
+    pub net_direction: Option<Direction>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -79,8 +86,20 @@ pub struct TotalsPerCode {
     #[element("Sum")]
     pub sum: Option<PlainDecimal>,
     /// The sum of the credits less the sum of the debits. `TtlNetNtry`.
-    #[element("TtlNetNtry")]
+    #[element("TtlNetNtry", since = 4)]
     pub net: Option<NetAmount>,
+    /// The net of all entries without its sign. `TtlNetNtryAmt`, until version 03.
+    #[element("TtlNetNtryAmt", until = 3)]
+    pub net_amount: Option<PlainDecimal>,
+    /// The direction of the net. `CdtDbtInd`, until version 03.
+    #[element("CdtDbtInd", until = 3)]
+    pub net_direction: Option<Direction>,
+    /// The number and the sum of the credit entries. `CdtNtries`, since version 07.
+    #[element("CdtNtries", since = 7)]
+    pub credits: Option<CountAndSum>,
+    /// The number and the sum of the debit entries. `DbtNtries`, since version 07.
+    #[element("DbtNtries", since = 7)]
+    pub debits: Option<CountAndSum>,
     /// True when the entries are forecast and not booked. `FcstInd`.
     #[element("FcstInd")]
     pub forecast: Option<bool>,
@@ -90,6 +109,9 @@ pub struct TotalsPerCode {
     /// When each part of the total becomes available. `Avlbty`.
     #[element("Avlbty")]
     pub availability: Vec<Availability>,
+    /// When the totals hold. `Dt`, since version 07.
+    #[element("Dt", since = 7)]
+    pub date: Option<DateOrDateTime>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -111,4 +133,39 @@ pub struct NetAmount {
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
+}
+
+impl CountSumAndNet {
+    /// Returns the net of all entries, negative for a debit, in the form of any version.
+    #[must_use]
+    pub fn signed_net(&self) -> Option<Decimal> {
+        signed(
+            self.net.as_ref(),
+            self.net_amount,
+            self.net_direction.as_ref(),
+        )
+    }
+}
+
+impl TotalsPerCode {
+    /// Returns the net of the entries, negative for a debit, in the form of any version.
+    #[must_use]
+    pub fn signed_net(&self) -> Option<Decimal> {
+        signed(
+            self.net.as_ref(),
+            self.net_amount,
+            self.net_direction.as_ref(),
+        )
+    }
+}
+
+fn signed(
+    net: Option<&NetAmount>,
+    amount: Option<PlainDecimal>,
+    direction: Option<&Direction>,
+) -> Option<Decimal> {
+    match net {
+        Some(net) => net.direction.apply(net.amount.value()),
+        None => direction?.apply(amount?.value()),
+    }
 }

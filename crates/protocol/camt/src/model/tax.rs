@@ -16,7 +16,8 @@ pub struct TaxInformation {
     #[element("Dbtr")]
     pub debtor: Option<TaxDebtor>,
     /// The element `AdmstnZn`.
-    #[element("AdmstnZn")]
+    #[element("AdmstnZn", until = 7)]
+    #[element("AdmstnZone", since = 8)]
     pub zone: Option<Text<35>>,
     /// The element `RefNb`.
     #[element("RefNb")]

@@ -14,11 +14,13 @@ pub struct Transaction {
     pub references: Option<Box<References>>,
     /// The amount, without a sign; as a rule in the currency of the account. See
     /// `EntryLine::amount`. `Amt`, mandatory in the schema; tolerant reading may miss it.
-    #[element("Amt", soft)]
+    #[element("Amt", soft, since = 3, until = 6)]
+    #[element("Amt", since = 7)]
     pub amount: Option<Amount>,
     /// Credit or debit, as seen from the account. `CdtDbtInd`, mandatory in the schema; tolerant
     /// reading may miss it.
-    #[element("CdtDbtInd", soft)]
+    #[element("CdtDbtInd", soft, since = 3, until = 6)]
+    #[element("CdtDbtInd", since = 7)]
     pub direction: Option<Direction>,
     /// The amounts before and after charges and exchange. `AmtDtls`.
     #[element("AmtDtls")]
@@ -30,17 +32,22 @@ pub struct Transaction {
     #[element("BkTxCd")]
     pub bank_transaction_code: Option<Box<BankTransactionCode>>,
     /// Charges that were taken, or are included. `Chrgs`.
-    #[element("Chrgs")]
-    pub charges: Option<Box<Charges>>,
+    #[element("Chrgs", until = 3)]
+    #[element("Chrgs", max = 1, since = 4)]
+    pub charges: Vec<Charges>,
     /// Interest contained in the amount. `Intrst`.
-    #[element("Intrst")]
-    pub interest: Option<Box<TransactionInterest>>,
+    #[element("Intrst", until = 3)]
+    #[element("Intrst", max = 1, since = 4)]
+    pub interest: Vec<TransactionInterest>,
     /// The payer, the payee and their accounts. `RltdPties`.
     #[element("RltdPties")]
     pub parties: Option<Box<TransactionParties>>,
     /// The banks between them. `RltdAgts`.
     #[element("RltdAgts")]
     pub agents: Option<Box<TransactionAgents>>,
+    /// The instrument of a local clearing system. `LclInstrm`, since version 07.
+    #[element("LclInstrm", since = 7)]
+    pub local_instrument: Option<Box<LocalInstrument>>,
     /// The purpose, as a code. `Purp`.
     #[element("Purp")]
     pub purpose: Option<Box<Purpose>>,
@@ -60,8 +67,11 @@ pub struct Transaction {
     #[element("RltdQties")]
     pub quantities: Vec<TransactionQuantity>,
     /// The security. `FinInstrmId`.
-    #[element("FinInstrmId")]
+    #[element("FinInstrmId", since = 3)]
     pub instrument: Option<Box<Instrument>>,
+    /// The security. `FinInstrmId`, until version 02.
+    #[element("FinInstrmId", until = 2)]
+    pub security: Option<Box<SecurityId>>,
     /// The tax paid with it. `Tax`.
     #[element("Tax")]
     pub tax: Option<Box<TaxInformation>>,
@@ -72,19 +82,22 @@ pub struct Transaction {
     #[element("CorpActn")]
     pub corporate_action: Option<Box<CorporateAction>>,
     /// Where the security is kept. `SfkpgAcct`.
-    #[element("SfkpgAcct")]
+    #[element("SfkpgAcct", since = 3)]
     pub safekeeping_account: Option<Box<SafekeepingAccount>>,
+    /// The account that securities are kept in. `SfkpgAcct`, until version 02.
+    #[element("SfkpgAcct", until = 2)]
+    pub safekeeping_cash_account: Option<Box<CounterpartyAccount>>,
     /// The notes paid in. `CshDpst`.
-    #[element("CshDpst")]
+    #[element("CshDpst", since = 3)]
     pub cash_deposits: Vec<CashDeposit>,
     /// The card and terminal that were used. `CardTx`.
-    #[element("CardTx")]
+    #[element("CardTx", since = 3)]
     pub card: Option<Box<CardTransaction>>,
     /// Narrative of this transaction, up to 500 characters. `AddtlTxInf`.
     #[element("AddtlTxInf")]
     pub additional_information: Option<Text<500>>,
     /// Data beyond the message, as sender and receiver agreed. `SplmtryData`.
-    #[element("SplmtryData")]
+    #[element("SplmtryData", since = 4)]
     pub supplementary_data: Vec<SupplementaryData>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
@@ -113,6 +126,9 @@ pub struct References {
     /// The debtor's reference, which reaches the creditor unchanged. `EndToEndId`.
     #[element("EndToEndId")]
     pub end_to_end_id: Option<Text<35>>,
+    /// The unique end-to-end transaction reference. `UETR`, since version 08.
+    #[element("UETR", since = 8)]
+    pub uetr: Option<UuidV4>,
     /// The reference given by the first bank, unchanged between banks. `TxId`.
     #[element("TxId")]
     pub transaction_id: Option<Text<35>>,
@@ -126,19 +142,20 @@ pub struct References {
     #[element("ClrSysRef")]
     pub clearing_reference: Option<Text<35>>,
     /// The account owner's reference. `AcctOwnrTxId`.
-    #[element("AcctOwnrTxId")]
+    #[element("AcctOwnrTxId", since = 3)]
     pub owner_transaction_id: Option<Text<35>>,
     /// The account servicer's reference for a transaction on securities. `AcctSvcrTxId`.
-    #[element("AcctSvcrTxId")]
+    #[element("AcctSvcrTxId", since = 3)]
     pub servicer_transaction_id: Option<Text<35>>,
     /// The settlement system's reference. `MktInfrstrctrTxId`.
-    #[element("MktInfrstrctrTxId")]
+    #[element("MktInfrstrctrTxId", since = 3)]
     pub market_infrastructure_id: Option<Text<35>>,
     /// The reference given when it was processed. `PrcgId`.
-    #[element("PrcgId")]
+    #[element("PrcgId", since = 3)]
     pub processing_id: Option<Text<35>>,
     /// References of other kinds. `Prtry`.
-    #[element("Prtry")]
+    #[element("Prtry", max = 1, until = 2)]
+    #[element("Prtry", since = 3)]
     pub proprietary: Vec<ProprietaryReference>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
@@ -249,11 +266,20 @@ pub struct ReturnInformation {
 #[non_exhaustive]
 pub struct CorporateAction {
     /// The kind of event. `EvtTp`.
-    #[element("EvtTp")]
-    pub event_kind: Text<35>,
+    #[element("EvtTp", soft, since = 3)]
+    pub event_kind: Option<Text<35>>,
     /// The servicer's identification of the event. `EvtId`.
-    #[element("EvtId")]
-    pub event_id: Text<35>,
+    #[element("EvtId", soft, since = 3)]
+    pub event_id: Option<Text<35>>,
+    /// The code of the event. `Cd`, until version 02.
+    #[element("Cd", until = 2)]
+    pub code: Option<Text<35>>,
+    /// The number of the event. `Nb`, until version 02.
+    #[element("Nb", until = 2)]
+    pub number: Option<Text<35>>,
+    /// The sender's own name of the event. `Prtry`, until version 02.
+    #[element("Prtry", until = 2)]
+    pub proprietary: Option<Text<35>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -314,6 +340,24 @@ pub enum Purpose {
     Proprietary(Text<35>),
     /// A document without any of the alternatives; the extras of the parent hold what it has
     /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+/// The instrument of a local clearing system.
+///
+/// `LocalInstrument2Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "LocalInstrument2Choice", code_or_proprietary)]
+#[non_exhaustive]
+pub enum LocalInstrument {
+    /// A code of the external list. `Cd`.
+    #[element("Cd")]
+    Code(Text<35>),
+    /// A code that the sender and the receiver agreed on. `Prtry`.
+    #[element("Prtry")]
+    Proprietary(Text<35>),
+    /// None of them; the content is kept beside it.
     #[element(unknown)]
     Unknown,
 }

@@ -117,7 +117,7 @@ impl Tally {
                 &CountedEntries::All,
                 stated.entries.as_ref(),
                 stated.sum,
-                stated.net.as_ref(),
+                stated.signed_net(),
                 &mut found,
             );
         }
@@ -153,7 +153,7 @@ impl Tally {
                     &which,
                     total.entries.as_ref(),
                     total.sum,
-                    total.net.as_ref(),
+                    total.signed_net(),
                     &mut found,
                 );
             }
@@ -214,15 +214,14 @@ impl Totals {
         which: &CountedEntries,
         entries: Option<&Digits<1, 15>>,
         sum: Option<PlainDecimal>,
-        net: Option<&NetAmount>,
+        net: Option<Decimal>,
         found: &mut Vec<Disagreement>,
     ) {
         compare(which, entries, sum, self.count(), self.sum(), found);
         let summed = self
             .sum()
             .and_then(|_| self.credits.sum.checked_sub(self.debits.sum));
-        if let (Some(net), Some(summed)) = (net, summed)
-            && let Some(stated) = net.direction.apply(net.amount.value())
+        if let (Some(stated), Some(summed)) = (net, summed)
             && stated != summed
         {
             found.push(Disagreement::NetAmount {

@@ -5,8 +5,8 @@ use super::report::{amount, direction};
 use bankrail_camt::{
     AccountId, BankTransactionCode, BankTransactionDomain, BankTransactionFamily,
     CounterpartyAccount, Date, DateOrDateTime, Direction, Entry, EntryDetails, EntryStatus,
-    OtherAccountId, Party, ProprietaryReference, References, Remittance, Text, Transaction,
-    TransactionParties,
+    OtherAccountId, Party, PartyOrAgent, ProprietaryReference, References, Remittance, Text,
+    Transaction, TransactionParties,
 };
 use bankrail_values::Money;
 
@@ -176,8 +176,8 @@ impl TryFrom<EntryBuilder> for Entry {
     }
 }
 
-fn named(name: String) -> Box<Party> {
+fn named(name: String) -> Box<PartyOrAgent> {
     let mut party = Party::default();
     party.name = Some(name.into());
-    Box::new(party)
+    Box::new(party.into())
 }

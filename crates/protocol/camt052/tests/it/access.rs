@@ -221,7 +221,10 @@ fn choices_print_what_they_hold() {
             RateType::Percentage(Rate::parse("1.50").unwrap()).to_string(),
             "1.50 %",
         ),
-        (ChargeType::Code("COMM".into()).to_string(), "COMM"),
+        (
+            ChargeType::Code(bankrail_camt052::ChargeTypeCode::Commission).to_string(),
+            "COMM",
+        ),
         (
             ChargeType::Proprietary(IssuedId::new("own".into())).to_string(),
             "own",

@@ -74,7 +74,7 @@ pub(crate) fn full(seed: u64) -> Document {
     transaction.price = Some(Box::new(invent!()));
     transaction.agents = Some(Box::new(invent!()));
     transaction.parties = Some(Box::new(invent!()));
-    transaction.interest = Some(Box::new(invent!()));
+    transaction.interest = vec![invent!()];
     entry.card = Some(Box::new(invent!()));
     entry.details = vec![invent!()];
     entry.details[0].transactions = vec![transaction];

@@ -86,8 +86,8 @@ fn what_is_not_xml_is_refused() {
         (good.replace("</Document>", ""), "end"),
         (good.replace("xmlns=", "xml="), "namespace"),
         (
-            good.replace("camt.052.001.06", "camt.052.001.08"),
-            "camt.052.001.08",
+            good.replace("camt.052.001.06", "camt.052.001.01"),
+            "camt.052.001.01",
         ),
         (good.replace("Document", "Dokument"), "Dokument"),
         (String::new(), "found nothing"),

@@ -182,7 +182,7 @@ fn is_of(name: &str, text: &str) -> bool {
         "ISODate" => accepts::<Date>(text),
         "ISODateTime" => accepts::<DateTime>(text),
         "ISOYearMonth" => accepts::<YearMonth>(text),
-        "AddressType2Code" => accepts::<AddressType>(text),
+        "AddressType2Code" => accepts::<AddressCode>(text),
         "AttendanceContext1Code" => accepts::<Attendance>(text),
         "AuthenticationEntity1Code" => accepts::<AuthenticationEntity>(text),
         "AuthenticationMethod1Code" => accepts::<AuthenticationMethod>(text),
@@ -228,7 +228,7 @@ fn is_of(name: &str, text: &str) -> bool {
 }
 
 fn accepts<S: Simple>(text: &str) -> bool {
-    S::accept(text).is_some()
+    S::accept(text, 6).is_some()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::invented::full;
 use crate::stated_schema::{assert_digests, path_of};
-use crate::statements::{is_of, short_name};
+use crate::statements::{bare, elements_of, is_of, short_name};
 use crate::types::{child_type, types};
 use bankrail_camt052::{Document, Finding, FindingKind, ReadLimits, ReadOptions};
 use bankrail_iso20022::__private::{Node, SchemaType};
@@ -109,11 +109,9 @@ pub(crate) static ELEMENTS: LazyLock<Elements> = LazyLock::new(|| {
 fn type_at(path: &str) -> SchemaType {
     let below = path.split('/').skip(3);
     below.fold(Document::schema_type(), |kind, name| {
-        let (_, of) = kind
-            .elements
-            .iter()
+        let (_, of) = elements_of(kind)
             .find(|(field, _)| field.wire == name)
             .unwrap_or_else(|| panic!("{path} is of no type"));
-        of()
+        bare(of())
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::types::types;
 use bankrail_camt052::Document;
-use bankrail_iso20022::__private::{MANY, Node, SchemaType};
+use bankrail_iso20022::__private::{MANY, Node, SchemaElement, SchemaType};
 use std::collections::BTreeMap;
 
 /// The complex types and lists of codes of the model, by their names in the schema.
@@ -14,10 +14,25 @@ fn stated() -> BTreeMap<&'static str, SchemaType> {
             continue;
         }
         if found.insert(kind.name, kind).is_none() {
-            open.extend(kind.elements.iter().map(|(_, of)| of()));
+            open.extend(elements_of(kind).map(|(_, of)| bare(of())));
         }
     }
     found
+}
+
+/// The elements of a type in version 06.
+pub(crate) fn elements_of(kind: SchemaType) -> impl Iterator<Item = &'static SchemaElement> {
+    let elements = kind.elements.iter();
+    elements.filter(|(field, _)| (field.since..=field.until).contains(&6))
+}
+
+/// A type as version 06 has it: some later choice is the content of its first alternative there.
+pub(crate) fn bare(kind: SchemaType) -> SchemaType {
+    match kind.elements.first() {
+        Some((_, first)) if kind.bare_until >= 6 => first(),
+        _ if kind.open_since <= 6 => <bankrail_camt052::Text<4> as Node>::schema_type(),
+        _ => kind,
+    }
 }
 
 fn is_simple(kind: SchemaType) -> bool {
@@ -34,7 +49,12 @@ pub(crate) fn short_name(kind: SchemaType) -> &'static str {
 /// type, the same codes, or a simple type with the same facets.
 pub(crate) fn is_of(kind: SchemaType, listed: &str) -> bool {
     if !kind.codes.is_empty() {
-        return listed == format!("{} [string  {{{}}}]", kind.name, kind.codes.join("|"));
+        let is_of = |code: &&&str| {
+            let dated = kind.dated_codes.iter().find(|(dated, ..)| dated == *code);
+            dated.is_none_or(|(_, since, until)| (*since..=*until).contains(&6))
+        };
+        let codes: Vec<&str> = kind.codes.iter().filter(is_of).copied().collect();
+        return listed == format!("{} [string  {{{}}}]", kind.name, codes.join("|"));
     }
     if !is_simple(kind) {
         return listed == kind.name;
@@ -122,8 +142,9 @@ fn every_type_is_one_of_the_schema_and_the_other_way_round() {
             .remove(kind.name)
             .unwrap_or_else(|| panic!("{}", kind.name));
         assert_eq!(kind.is_choice, choice, "{}", kind.name);
-        assert_eq!(kind.elements.len(), elements.len(), "{}", kind.name);
-        for ((field, of), (name, count, listed)) in kind.elements.iter().zip(&elements) {
+        let own: Vec<_> = elements_of(*kind).collect();
+        assert_eq!(own.len(), elements.len(), "{}", kind.name);
+        for ((field, of), (name, count, listed)) in own.into_iter().zip(&elements) {
             let place = format!("{} {name}", kind.name);
             let max = match field.max {
                 MANY => "*".to_owned(),
@@ -131,7 +152,7 @@ fn every_type_is_one_of_the_schema_and_the_other_way_round() {
             };
             let occurs = format!("{}..{max}", field.min);
             assert_eq!((field.wire, &occurs), (name.as_str(), count), "{place}");
-            let of = of();
+            let of = bare(of());
             assert!(is_of(of, listed), "{place}: {} for {listed}", of.name);
         }
     }

@@ -33,7 +33,7 @@ fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
     let checker = walked(document, asked);
     // A clean walk met neither findings nor markup, and then reading has nothing to judge.
     if !checker.is_clean()
-        && !document.is_plain()
+        && !document.is_plain(M::SHAPE.known(document.version()))
         && let Ok(Ok(again)) = output::read_back(document, true)
         && again.document == *document
     {
@@ -48,7 +48,11 @@ fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
 }
 
 fn walked<M: Message>(document: &M, asked: Asked) -> Checker {
-    let mut checker = Checker::new(M::SHAPE, asked);
+    let version = document.version();
+    let mut checker = Checker::new(M::SHAPE, asked, M::SHAPE.known(version));
+    if let Some(kind) = M::SHAPE.newer(version) {
+        checker.report_document(kind);
+    }
     document.check(&mut checker);
     checker
 }

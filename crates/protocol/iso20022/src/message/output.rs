@@ -62,13 +62,14 @@ pub(super) fn read_back<M: Message>(
 }
 
 /// Writes the document as it is.
-pub(super) fn push<M: Message>(document: &M, mut out: Output<'_>) -> Result<(), WriteError> {
-    let shape = M::SHAPE;
+pub(super) fn push<M: Message>(document: &M, out: Output<'_>) -> Result<(), WriteError> {
+    let (shape, version) = (M::SHAPE, document.version());
+    let mut out = out.in_version(shape.known(version));
     out.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     document.extras().with(|kept| {
         kept.field(shape.document, 0, &mut out, |out, kept| {
             out.start(M::DOCUMENT);
-            out.attribute("xmlns", shape.namespace);
+            out.attribute("xmlns", &shape.namespace(version));
             kept.attributes(out);
             out.start_end();
             kept.children(None, out);

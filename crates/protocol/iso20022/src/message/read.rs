@@ -3,8 +3,8 @@
 use super::Message;
 use crate::finding::Finding;
 use crate::read::{
-    Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, StreamTokens,
-    TextTokens, Tokens, plain_text,
+    Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Shape,
+    StreamTokens, TextTokens, Tokens, plain_text,
 };
 use std::io::BufRead;
 
@@ -19,6 +19,18 @@ pub struct Parsed<M> {
     /// The further findings of each kind beyond those that
     /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
     pub further_findings: FurtherFindings,
+}
+
+impl<M> Parsed<M> {
+    /// Changes the document.
+    #[must_use]
+    pub fn map<T>(self, change: impl FnOnce(M) -> T) -> Parsed<T> {
+        Parsed {
+            document: change(self.document),
+            findings: self.findings,
+            further_findings: self.further_findings,
+        }
+    }
 }
 
 /// A document in memory: text, whose declared encoding does not count, or bytes in the encoding that
@@ -74,15 +86,48 @@ pub fn read<M: Message>(
     read_tokens(StreamTokens::new(Decoded::new(source, options)), options)
 }
 
+/// Reads a document of one of several messages from text or bytes; `finish` is called with the
+/// message that the document is of, and reads the rest.
+pub fn parse_any<T>(
+    bytes: &[u8],
+    options: &ReadOptions,
+    shapes: &[&'static Shape],
+    finish: fn(&mut Cursor<'_>) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    match plain_text(bytes, options) {
+        Some(text) => any_of(TextTokens::new(text), options, shapes, finish),
+        None => any_of(
+            StreamTokens::new(Decoded::new(bytes, options)),
+            options,
+            shapes,
+            finish,
+        ),
+    }
+}
+
+fn any_of<T>(
+    tokens: impl Tokens,
+    options: &ReadOptions,
+    shapes: &[&'static Shape],
+    finish: fn(&mut Cursor<'_>) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let mut cursor = CursorOver::new(tokens, *options, shapes);
+    let cursor = cursor.erased();
+    if let Err(halt) = cursor.find_message(shapes) {
+        return Err(cursor.error(halt));
+    }
+    finish(cursor)
+}
+
 fn read_tokens<M: Message>(
     tokens: impl Tokens,
     options: &ReadOptions,
 ) -> Result<Parsed<M>, ReadError> {
-    let mut cursor = CursorOver::new(tokens, *options, M::SHAPE);
-    finish(&mut cursor)
+    any_of(tokens, options, &[M::SHAPE], finish)
 }
 
-fn finish<M: Message>(cursor: &mut Cursor<'_>) -> Result<Parsed<M>, ReadError> {
+/// Reads a document from the end of its first start tag on.
+pub fn finish<M: Message>(cursor: &mut Cursor<'_>) -> Result<Parsed<M>, ReadError> {
     match document(cursor) {
         Ok(document) => {
             let findings = cursor.take_findings();
@@ -97,7 +142,7 @@ fn finish<M: Message>(cursor: &mut Cursor<'_>) -> Result<Parsed<M>, ReadError> {
 }
 
 fn document<M: Message>(cursor: &mut Cursor<'_>) -> Result<M, Halt> {
-    cursor.open_document()?;
+    cursor.open_message()?;
     let mut document = M::read(cursor)?;
     document.extras_mut().extend(cursor.close_document()?);
     // At the end, so that the error carries all findings of the document.
@@ -133,10 +178,13 @@ fn count<M: Message>(
     options: &ReadOptions,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
-    let mut cursor = CursorOver::new(tokens, *options, M::SHAPE);
+    let mut cursor = CursorOver::new(tokens, *options, &[M::SHAPE]);
     let cursor = cursor.erased();
     cursor.set_fast(fast);
-    let outcome = finish(cursor);
+    let outcome = match cursor.find_message(&[M::SHAPE]) {
+        Ok(()) => finish(cursor),
+        Err(halt) => Err(cursor.error(halt)),
+    };
     let (taken, declined) = cursor.scanned();
     (outcome, taken, declined)
 }

@@ -7,8 +7,9 @@ use crate::finding::Finding;
 use crate::node::{Node, Record};
 use crate::read::{
     Child, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence,
-    StreamTokens,
+    Shape, StreamTokens,
 };
+use crate::version::Version;
 use std::fmt;
 use std::io::BufRead;
 
@@ -43,6 +44,8 @@ type Part<M> = Result<<M as Message>::Part, Box<ReadError>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Begin,
+    /// The start tag of the document element has been read.
+    Opened,
     Message,
     /// Within a group; `started` when its start has been handed out, `unit` when the start tag of
     /// one has been read.
@@ -62,19 +65,19 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
             cursor: CursorOver::new(
                 StreamTokens::new(Decoded::new(source, &options)),
                 options,
-                M::SHAPE,
+                &[M::SHAPE],
             ),
-            progress: Progress {
-                state: State::Begin,
-                message: Default::default(),
-                message_at: 0,
-                groups: 0,
-                held: 0,
-                group: Default::default(),
-                group_at: 0,
-                units: 0,
-                outer: Default::default(),
-            },
+            progress: Progress::new(State::Begin),
+        }
+    }
+
+    /// Makes a reader of the rest of a document.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn opened(document: Opened<R>) -> Self {
+        Self {
+            cursor: document.0,
+            progress: Progress::new(State::Opened),
         }
     }
 
@@ -87,7 +90,47 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     }
 }
 
+/// A document whose first start tag has been read, which shows the message.
+#[derive(Debug)]
+pub struct Opened<R>(CursorOver<StreamTokens<R>>);
+
+impl<R: BufRead> Opened<R> {
+    /// Reads the first start tag of a document of one of several messages.
+    pub fn new(
+        source: R,
+        options: ReadOptions,
+        shapes: &[&'static Shape],
+    ) -> Result<Self, ReadError> {
+        let tokens = StreamTokens::new(Decoded::new(source, &options));
+        let mut cursor = CursorOver::new(tokens, options, shapes);
+        let erased = cursor.erased();
+        match erased.find_message(shapes) {
+            Ok(()) => Ok(Self(cursor)),
+            Err(halt) => Err(erased.error(halt)),
+        }
+    }
+
+    /// Returns the names of the message.
+    pub fn shape(&self) -> &'static Shape {
+        self.0.shape()
+    }
+}
+
 impl<M: Message> Progress<M> {
+    fn new(state: State) -> Self {
+        Self {
+            state,
+            message: Default::default(),
+            message_at: 0,
+            groups: 0,
+            held: 0,
+            group: Default::default(),
+            group_at: 0,
+            units: 0,
+            outer: Default::default(),
+        }
+    }
+
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<M::Part>, ReadError> {
         let part = self
             .advance(cursor)
@@ -109,7 +152,11 @@ impl<M: Message> Progress<M> {
             match self.state {
                 State::Done => return Ok(None),
                 State::Begin => {
-                    cursor.open_document()?;
+                    cursor.find_message(&[M::SHAPE])?;
+                    self.state = State::Opened;
+                }
+                State::Opened => {
+                    cursor.open_message()?;
                     self.outer[0] = cursor.enter_record()?;
                     self.state = State::Message;
                 }
@@ -283,6 +330,12 @@ impl<M: Message, R> UnitReader<M, R> {
     #[must_use]
     pub fn header(&self) -> Option<&M::Header> {
         M::header(&self.progress.message)
+    }
+
+    /// Returns the version of the document; that of the default before anything was read.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.cursor.version()
     }
 
     /// Returns the findings since the last call.

@@ -103,7 +103,7 @@ pub fn append_json_content<M: Message>(document: &M, json: &mut String) -> Resul
 
 fn refuse<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteError> {
     // Nearly every document is plain and needs no reading again.
-    if !document.is_plain() {
+    if !document.is_plain(M::SHAPE.known(document.version())) {
         return refuse_kept(document, options);
     }
     let refused = if options.schema_valid {

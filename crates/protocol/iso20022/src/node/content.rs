@@ -84,22 +84,28 @@ pub fn write_field_kept<C: Content>(
     }
 }
 
-/// True unless the element, or a part below it, is missing.
+/// True unless the element, or a part below it, is missing, or is of another version.
 #[inline]
-pub fn is_plain_field<C: Content>(content: &C, min: u32) -> bool {
+pub fn is_plain_field<C: Content>(content: &C, rows: &[Field], version: u8) -> bool {
     let items = content.items();
-    (min == 0 || !items.is_empty()) && items.iter().all(Node::is_plain)
+    match Field::of(rows, version) {
+        Some(field) => {
+            (field.min == 0 || !items.is_empty()) && items.iter().all(|item| item.is_plain(version))
+        }
+        None => items.is_empty(),
+    }
 }
 
 /// Checks the occurrences of one element and how many there are, as reading reports it. Inlined,
 /// because most elements of a sequence do not occur.
 #[inline(always)]
-pub fn check_field<C: Content>(content: &C, field: Field, to: &mut Checker) {
+pub fn check_field<C: Content>(content: &C, rows: &[Field], to: &mut Checker) {
     let items = content.items();
-    if !items.is_empty() {
-        check_items(items, field, to);
-    } else if field.min > 0 {
-        to.missing(field);
+    match Field::of(rows, to.version()) {
+        Some(field) if !items.is_empty() => check_items(items, field, to),
+        Some(field) if field.min > 0 => to.missing(field),
+        None if !items.is_empty() => rows.iter().take(1).for_each(|row| to.not_in_version(*row)),
+        _ => {}
     }
 }
 
@@ -107,7 +113,7 @@ pub fn check_field<C: Content>(content: &C, field: Field, to: &mut Checker) {
 fn check_items<N: Node>(items: &[N], field: Field, to: &mut Checker) {
     for (index, item) in items.iter().enumerate() {
         let allowed = field.allows(index);
-        if allowed && item.is_sound_leaf() {
+        if allowed && item.is_sound_leaf(to.version()) {
             continue;
         }
         to.enter(field, index);

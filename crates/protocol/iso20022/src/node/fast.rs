@@ -61,8 +61,8 @@ impl Cursor<'_> {
             return self.scan_element(tag, number, ahead, keep);
         }
         let accepted = match &node {
-            Ok(node) => self.accept(tag.wire, number, ahead, &extent, &|shape, path| {
-                let mut checker = Checker::within(shape, path);
+            Ok(node) => self.accept(tag.wire, number, ahead, &extent, &|shape, path, version| {
+                let mut checker = Checker::within(shape, path, version);
                 node.check(&mut checker);
                 checker.into_findings()
             }),

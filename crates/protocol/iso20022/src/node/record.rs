@@ -65,8 +65,10 @@ impl Cursor<'_> {
         let count = slot.count();
         let allowed = field.allows(count);
         // A list has room for elements in excess; a single value has none, so they become markup.
-        if field.max > 1 {
-            self.set_index(count);
+        if S::IS_LIST {
+            if field.max > 1 {
+                self.set_index(count);
+            }
             if !allowed {
                 self.report(FindingKind::Repeated {
                     name: field.wire,
@@ -83,6 +85,19 @@ impl Cursor<'_> {
             self.do_without(halt, place, may_miss)?;
         }
         Ok(())
+    }
+
+    /// Returns the content of a field whose rows depend on the version, at the end of its sequence.
+    pub fn dated<S: Slot>(&mut self, slot: S, rows: &[Field]) -> Result<S, Halt> {
+        if let Some(field) = Field::of(rows, self.schema_version())
+            && field.min > 0
+            && slot.count() == 0
+        {
+            self.report(FindingKind::Missing {
+                name: field.wire.to_owned(),
+            });
+        }
+        Ok(slot)
     }
 
     /// Returns the content of a `1..1` field at the end of its sequence.

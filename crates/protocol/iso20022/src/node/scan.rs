@@ -137,7 +137,9 @@ impl Scanner<'_> {
     #[inline]
     pub fn leaf<S: Simple>(&mut self) -> Result<S, Odd> {
         match self.plain_text() {
-            Ok(text) if !self.rest().as_bytes().starts_with(b"<!") => S::accept(text).ok_or(Odd),
+            Ok(text) if !self.rest().as_bytes().starts_with(b"<!") => {
+                S::accept(text, self.version()).ok_or(Odd)
+            }
             plain => self.leaf_after(plain.unwrap_or_default()),
         }
     }
@@ -145,7 +147,7 @@ impl Scanner<'_> {
     /// Reads the value of a text that is not plain, whose beginning has been read.
     #[cold]
     fn leaf_after<S: Simple>(&mut self, plain: &str) -> Result<S, Odd> {
-        S::accept(&self.text_after(plain)?).ok_or(Odd)
+        S::accept(&self.text_after(plain)?, self.version()).ok_or(Odd)
     }
 }
 

@@ -6,6 +6,8 @@ use crate::read::{Ahead, Cursor, Halt};
 
 /// The place for the occurrences of one element.
 pub trait Slot {
+    /// True for a list.
+    const IS_LIST: bool;
     /// Returns the number of occurrences read.
     fn count(&self) -> usize;
     /// Reads one more.
@@ -22,6 +24,8 @@ pub trait Slot {
 }
 
 impl<N: Node> Slot for Option<N> {
+    const IS_LIST: bool = false;
+
     fn count(&self) -> usize {
         usize::from(self.is_some())
     }
@@ -49,6 +53,8 @@ impl<N: Node> Slot for Option<N> {
 }
 
 impl<N: Node> Slot for Vec<N> {
+    const IS_LIST: bool = true;
+
     fn count(&self) -> usize {
         self.len()
     }
@@ -74,7 +80,9 @@ impl<N: Node> Slot for Vec<N> {
         // Before the element is taken, because `push` cannot return an error.
         from.make_room(self)?;
         Ok(from
-            .scan_element(tag, Some(self.len()), ahead, |item| self.push(item))
+            .scan_element(tag, (field.max > 1).then_some(self.len()), ahead, |item| {
+                self.push(item)
+            })
             .is_ok())
     }
 }

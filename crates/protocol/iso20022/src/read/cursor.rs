@@ -20,7 +20,9 @@ use super::tokens::{Mark, Tokens};
 use crate::extra::{ExtraPart, Extras};
 use crate::field::{Field, alternatives};
 use crate::finding::{Finding, FindingKind, Position};
+use crate::version::Version;
 use crate::watch::{Memory, Watch};
+use std::borrow::Cow;
 use std::fmt;
 
 /// The names of a message and its nesting. The document element holds the message, the message
@@ -28,8 +30,10 @@ use std::fmt;
 /// are entries.
 #[derive(Debug)]
 pub struct Shape {
-    /// The namespace of the message.
+    /// The namespace of the message; with versions, all of it but the two digits of the version.
     pub namespace: &'static str,
+    /// The oldest and the newest known version, if the message has versions.
+    pub versions: Option<[u8; 2]>,
     /// The document element.
     pub document: &'static str,
     /// The message's element, the only one in the document element.
@@ -46,6 +50,65 @@ pub struct Shape {
 const AROUND: usize = 2;
 
 impl Shape {
+    const NONE: Self = Self {
+        namespace: "",
+        versions: None,
+        document: "",
+        root: &[],
+        group: "",
+        unit: "",
+        depth: 0,
+    };
+
+    /// Returns the namespace of a version.
+    pub(crate) fn namespace(&self, version: Version) -> Cow<'static, str> {
+        match self.versions {
+            None => self.namespace.into(),
+            Some(_) => format!("{}{version}", self.namespace).into(),
+        }
+    }
+
+    /// Returns the namespaces of the known versions among some, for an error text.
+    pub(crate) fn namespaces(&self, [first, last]: [Version; 2]) -> String {
+        let Some(known) = self.versions.map(|known| known.map(Version::new)) else {
+            return self.namespace.to_owned();
+        };
+        let namespace = self.namespace(first.max(known[0]));
+        if first == last {
+            namespace.into_owned()
+        } else {
+            format!("{namespace} to .{}", last.min(known[1]))
+        }
+    }
+
+    /// Returns the version of a namespace, if it is one of the message and one of these.
+    pub(crate) fn version_of(
+        &self,
+        namespace: &str,
+        [first, last]: [Version; 2],
+    ) -> Option<Version> {
+        let Some([oldest, _]) = self.versions else {
+            return (namespace == self.namespace).then(Version::default);
+        };
+        let digits = namespace.strip_prefix(self.namespace)?;
+        let is_two = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
+        let version = digits.parse().ok().filter(|_| is_two).map(Version::new)?;
+        (version.number() >= oldest && (first..=last).contains(&version)).then_some(version)
+    }
+
+    /// Returns the number of a version, or of the newest known one if that is older.
+    pub(crate) fn known(&self, version: Version) -> u8 {
+        let newest = self.versions.map_or(u8::MAX, |[_, newest]| newest);
+        version.number().min(newest)
+    }
+
+    /// Returns the finding of a version that is newer than the newest known one.
+    pub(crate) fn newer(&self, version: Version) -> Option<FindingKind> {
+        let known = Version::new(self.known(version));
+        let found = version;
+        (known < found).then_some(FindingKind::NewerVersion { known, found })
+    }
+
     /// Returns the name of the message's element.
     pub(crate) fn root_name(&self) -> &'static str {
         self.root.first().map_or("", |root| root.wire)
@@ -83,6 +146,8 @@ pub(crate) enum Child {
 /// for each source of tokens.
 pub struct CursorOver<T: ?Sized> {
     shape: &'static Shape,
+    /// The version of the document.
+    version: Version,
     path: Path,
     findings: Findings,
     keeper: Keeper,
@@ -109,9 +174,12 @@ pub struct CursorOver<T: ?Sized> {
 pub type Cursor<'t> = CursorOver<dyn Tokens + 't>;
 
 impl<T: Tokens> CursorOver<T> {
-    pub(crate) fn new(tokens: T, options: ReadOptions, shape: &'static Shape) -> Self {
+    /// Makes a cursor over a document of one of some messages, of which there is at least one.
+    pub(crate) fn new(tokens: T, options: ReadOptions, shapes: &[&'static Shape]) -> Self {
+        let shape = shapes.first().copied().unwrap_or(&Shape::NONE);
         Self {
             shape,
+            version: Version::default(),
             path: Path::default(),
             findings: Findings::new(options),
             keeper: Keeper::new(options.limits.kept_bytes),
@@ -122,7 +190,7 @@ impl<T: Tokens> CursorOver<T> {
             fast: true,
             scanned: (0, 0),
             left: Vec::new(),
-            events: EventsOver::new(tokens, options.limits, shape.namespace),
+            events: EventsOver::new(tokens, options.limits, shape.namespace(Version::default())),
         }
     }
 
@@ -136,7 +204,26 @@ impl<T: Tokens> CursorOver<T> {
     }
 }
 
+impl<T: ?Sized> CursorOver<T> {
+    /// Returns the names of the message.
+    pub fn shape(&self) -> &'static Shape {
+        self.shape
+    }
+
+    /// Returns the version of the document, once its document element has been read.
+    #[inline]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+}
+
 impl Cursor<'_> {
+    /// Returns the version of the schema that the document is read by.
+    #[inline]
+    pub fn schema_version(&self) -> u8 {
+        self.events.version()
+    }
+
     /// Begins the content of an element that has no attributes in the schema.
     #[inline]
     pub fn begin(&mut self) -> Result<(), Halt> {
@@ -164,6 +251,7 @@ impl Cursor<'_> {
         fields: &'static [Field],
         at: &mut usize,
     ) -> Result<Child, Halt> {
+        let version = self.events.version();
         let child = self.next_child(
             |name| {
                 // In a document in order the next field stands at `at` or after it; only a late one
@@ -172,10 +260,12 @@ impl Cursor<'_> {
                     .get(*at..)
                     .unwrap_or_default()
                     .iter()
-                    .position(|field| field.wire == name);
-                ahead
-                    .map(|index| index + *at)
-                    .or_else(|| fields.iter().position(|field| field.wire == name))
+                    .position(|field| field.wire == name && field.is_in(version));
+                ahead.map(|index| index + *at).or_else(|| {
+                    fields
+                        .iter()
+                        .position(|field| field.wire == name && field.is_in(version))
+                })
             },
             fields,
         )?;
@@ -192,9 +282,14 @@ impl Cursor<'_> {
 
     /// Reads up to the next alternative of a choice and returns its index; `None` at the end tag.
     pub fn alternative(&mut self, fields: &'static [Field]) -> Result<Option<usize>, Halt> {
+        let version = self.events.version();
         loop {
             match self.next_child(
-                |name| fields.iter().position(|field| field.wire == name),
+                |name| {
+                    fields
+                        .iter()
+                        .position(|field| field.wire == name && field.is_in(version))
+                },
                 fields,
             )? {
                 Child::Field(index) => return Ok(Some(index)),
@@ -362,11 +457,11 @@ impl Cursor<'_> {
             Some(choice) => choice,
             None if self.keeper.holds_element(&self.path) => {
                 self.report(FindingKind::Missing {
-                    name: alternatives(fields),
+                    name: alternatives(fields, self.events.version()),
                 });
                 unknown
             }
-            None => return Err(self.missing(alternatives(fields))),
+            None => return Err(self.missing(alternatives(fields, self.events.version()))),
         };
         self.leave();
         Ok(choice)

@@ -121,8 +121,8 @@ pub enum ReadErrorKind {
     /// The document is of another namespace: another message, another version, or none.
     #[error("expected the namespace {expected}, found {found}{}", named(found))]
     WrongNamespace {
-        /// The namespace of the message.
-        expected: &'static str,
+        /// The namespace of the message; of several versions the oldest and the newest.
+        expected: String,
         /// The end of the namespace, escaped; `none` without one.
         found: String,
     },
@@ -310,15 +310,25 @@ impl ReadErrorKind {
 }
 
 /// Returns what a namespace or an element of another document shows about it.
-fn named(found: &str) -> &'static str {
-    if found.ends_with("camt.053.001.06") || found.ends_with("BkToCstmrStmt") {
-        ", of a camt.053.001.06, which the crate bankrail-camt053 reads"
-    } else if found.ends_with("camt.052.001.06") || found.ends_with("BkToCstmrAcctRpt") {
-        ", of a camt.052.001.06, which the crate bankrail-camt052 reads"
+fn named(found: &str) -> String {
+    const MESSAGES: [(&str, &str); 3] = [
+        ("camt.052", "BkToCstmrAcctRpt"),
+        ("camt.053", "BkToCstmrStmt"),
+        ("camt.054", "BkToCstmrDbtCdtNtfctn"),
+    ];
+    let of = |(message, root): &(&'static str, &str)| {
+        let versions = format!("{message}.001.");
+        (found == *root || found.contains(&versions)).then_some(*message)
+    };
+    if let Some(message) = MESSAGES.iter().find_map(of) {
+        format!(
+            ", of a {message}, which the crate bankrail-{} reads",
+            message.replace('.', "")
+        )
     } else if found.eq_ignore_ascii_case("html") {
-        ", of an HTML page"
+        ", of an HTML page".to_owned()
     } else {
-        ""
+        String::new()
     }
 }
 

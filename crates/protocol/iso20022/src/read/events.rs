@@ -15,14 +15,18 @@ use super::namespaces::{Namespaces, XML, XMLNS};
 use super::options::ReadLimits;
 use super::tokens::{Mark, Tokens};
 use crate::finding::{Position, shown};
+use crate::version::Version;
 use crate::xml::{is_blank, is_plain_name, is_qualified_name, push_lines};
 use quick_xml::errors::IllFormedError;
 use quick_xml::events::{BytesStart, Event};
+use std::borrow::Cow;
 
 /// The events of a document, with what is needed to understand them: namespaces in scope, depth,
 /// place, the last start tag.
 pub(crate) struct EventsOver<T: ?Sized> {
     limits: ReadLimits,
+    /// The version of the schema.
+    version: u8,
     namespaces: Namespaces,
     /// The last start tag.
     tag: StartTag,
@@ -113,9 +117,14 @@ pub(crate) enum Token {
 }
 
 impl<T: Tokens> EventsOver<T> {
-    pub(crate) fn new(tokens: T, limits: ReadLimits, namespace: &'static str) -> Self {
+    pub(crate) fn new(
+        tokens: T,
+        limits: ReadLimits,
+        namespace: impl Into<Cow<'static, str>>,
+    ) -> Self {
         Self {
             limits,
+            version: Version::default().number(),
             namespaces: Namespaces::new(namespace),
             tag: StartTag::default(),
             attributes: Vec::new(),
@@ -132,6 +141,12 @@ impl<T: Tokens> EventsOver<T> {
 }
 
 impl Events<'_> {
+    /// Returns the version of the schema.
+    #[inline]
+    pub(crate) fn version(&self) -> u8 {
+        self.version
+    }
+
     /// Begins a text between elements.
     #[inline]
     pub(crate) fn begin_text(&mut self, text: &mut String) {

@@ -2,6 +2,7 @@
 
 use super::options::{Mode, ReadOptions};
 use crate::finding::{Finding, FindingKind};
+use crate::version::Version;
 
 /// The number of findings that there was no room for, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,6 +57,12 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// Returns the oldest and the newest version that are read.
+    pub(crate) fn versions(&self) -> [Version; 2] {
+        let all = [Version::new(0), Version::new(u8::MAX)];
+        self.options.versions.unwrap_or(all)
+    }
+
     pub(crate) fn new(options: ReadOptions) -> Self {
         let (kept, further) = Default::default();
         Self {

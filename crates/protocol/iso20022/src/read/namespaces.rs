@@ -1,5 +1,6 @@
 //! Namespace bindings in scope.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(crate) const XML: &str = "http://www.w3.org/XML/1998/namespace";
@@ -13,7 +14,7 @@ const FEW: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Namespaces {
     /// The namespace of the message.
-    own: &'static str,
+    own: Cow<'static, str>,
     bindings: Vec<Binding>,
     /// The index of the innermost binding of each prefix, while there are more than `FEW`.
     places: HashMap<Box<str>, usize>,
@@ -36,18 +37,22 @@ struct Binding {
 
 impl Namespaces {
     /// Returns an empty scope; `own` is the namespace of the message.
-    pub(crate) fn new(own: &'static str) -> Self {
+    pub(crate) fn new(own: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            own,
+            own: own.into(),
             bindings: Vec::new(),
             places: HashMap::new(),
             default_is_ours: false,
         }
     }
 
-    /// Returns the namespace of the message.
-    pub(crate) fn own(&self) -> &'static str {
-        self.own
+    /// Takes another namespace for that of the message.
+    pub(crate) fn adopt(&mut self, own: Cow<'static, str>) {
+        for binding in &mut self.bindings {
+            binding.ours = *binding.namespace == *own;
+        }
+        self.own = own;
+        self.default_is_ours = self.is_ours("") == Some(true);
     }
 
     /// Binds a prefix, empty for the default namespace, within the element at `depth`.

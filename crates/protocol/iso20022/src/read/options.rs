@@ -1,4 +1,7 @@
-//! Options of reading: strictness and limits.
+//! Options of reading: strictness, versions and limits.
+
+use crate::version::Version;
+use std::ops::RangeInclusive;
 
 /// The treatment of findings that the schema refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub struct ReadOptions {
     pub(crate) deny_findings: bool,
     pub(crate) keep_unreadable: bool,
     pub(crate) text: bool,
+    /// The oldest and the newest version that are read.
+    pub(crate) versions: Option<[Version; 2]>,
     pub(crate) limits: ReadLimits,
 }
 
@@ -76,6 +81,26 @@ impl ReadOptions {
     #[must_use]
     pub const fn text(self, text: bool) -> Self {
         Self { text, ..self }
+    }
+
+    /// Sets the versions of the message that are read; a document of another one is refused.
+    /// Default: all that the message knows, and later ones, which are read as the newest known one
+    /// with a finding ([`FindingKind::NewerVersion`](crate::FindingKind::NewerVersion)).
+    #[must_use]
+    pub const fn versions(self, versions: RangeInclusive<Version>) -> Self {
+        Self {
+            versions: Some([*versions.start(), *versions.end()]),
+            ..self
+        }
+    }
+
+    /// Sets the versions that are read, unless [`versions`](Self::versions) has set them before.
+    #[must_use]
+    pub const fn versions_or(self, versions: RangeInclusive<Version>) -> Self {
+        match self.versions {
+            Some(_) => self,
+            None => self.versions(versions),
+        }
     }
 
     /// True when a document with any finding is refused.

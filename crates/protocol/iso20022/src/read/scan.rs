@@ -45,6 +45,8 @@ pub struct Scanner<'a> {
     /// Bytes of memory that may be taken, and for each byte read.
     free: usize,
     each: usize,
+    /// The version of the schema.
+    version: u8,
     /// A scanned element needs something that scanning does not support.
     odd: bool,
     /// Where the elements start that break a rule beyond the schema.
@@ -55,7 +57,7 @@ pub struct Scanner<'a> {
 // takes two instructions.
 impl<'a> Scanner<'a> {
     #[inline]
-    pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize) -> Self {
+    pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize, version: u8) -> Self {
         // The stricter bound stands for both; a text between them is left to the reader over
         // events.
         let most = limits.text_bytes.min(limits.token_bytes);
@@ -69,9 +71,16 @@ impl<'a> Scanner<'a> {
             held: 0,
             free,
             each,
+            version,
             odd: false,
             doubts: Vec::new(),
         }
+    }
+
+    /// Returns the version of the schema.
+    #[inline(always)]
+    pub fn version(&self) -> u8 {
+        self.version
     }
 
     /// Counts memory.
@@ -404,7 +413,12 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_what_has_been_read_and_what_is_free() {
-        let mut scanner = Scanner::new("0123456789", &ReadLimits::default().memory_per_byte(3), 5);
+        let mut scanner = Scanner::new(
+            "0123456789",
+            &ReadLimits::default().memory_per_byte(3),
+            5,
+            0,
+        );
         scanner.hold(8);
         scanner.hold(12);
         assert_eq!(scanner.held(), 20);
@@ -445,7 +459,7 @@ mod tests {
             (" <!-- --->", false),
         ] {
             let text = format!("{gap}<a>");
-            let mut scanner = Scanner::new(&text, &limits, 0);
+            let mut scanner = Scanner::new(&text, &limits, 0, 0);
             scanner.gap();
             assert_eq!(scanner.rest() == "<a>", passed, "{gap:?}");
         }
@@ -467,16 +481,19 @@ mod tests {
             ("&x;", None),
         ] {
             let text = format!("{text}</a>");
-            let mut scanner = Scanner::new(&text, &limits, 0);
+            let mut scanner = Scanner::new(&text, &limits, 0, 0);
             assert_eq!(scanner.text_after("").ok().as_deref(), expected, "{text}");
         }
         for (plain, fits) in [("1234567", true), ("12345678", false)] {
-            let mut scanner = Scanner::new("<!-- -->90123</a>", &limits, 0);
+            let mut scanner = Scanner::new("<!-- -->90123</a>", &limits, 0, 0);
             assert_eq!(scanner.text_after(plain).is_ok(), fits, "{plain}");
         }
         for (length, fits) in [(20, true), (21, false)] {
             let text = format!("{}</a>", "x".repeat(length));
-            assert_eq!(Scanner::new(&text, &limits, 0).plain_text().is_ok(), fits);
+            assert_eq!(
+                Scanner::new(&text, &limits, 0, 0).plain_text().is_ok(),
+                fits
+            );
         }
     }
 }

@@ -72,9 +72,9 @@ impl<const FRACTION: u32> Amount<FRACTION> {
         Some(fault_kind(fault, &found))
     }
 
-    fn faults(&self, text: &str) -> Vec<FindingKind> {
+    fn faults(&self, text: &str, version: u8) -> Vec<FindingKind> {
         let lost = lost(self.value, text);
-        if lost.is_none() && self.is_sound_leaf() {
+        if lost.is_none() && self.is_sound_leaf(version) {
             return Vec::new();
         }
         [self.broken_facet(), lost, self.currency_fault()]
@@ -86,7 +86,7 @@ impl<const FRACTION: u32> Amount<FRACTION> {
     fn currency_fault(&self) -> Option<FindingKind> {
         let currency = self.currency.as_ref()?;
         currency
-            .fault()
+            .fault(0)
             .map(|fault| fault_kind(fault, currency.as_str()))
     }
 
@@ -187,7 +187,7 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
 
     #[inline]
     fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
-        let currency = CurrencyCode::accept(from.currency()?).ok_or(Odd)?;
+        let currency = CurrencyCode::accept(from.currency()?, from.version()).ok_or(Odd)?;
         let text = from.plain_text()?;
         let value = read(text, 18, FRACTION, true)
             // Zeros that are cut have to be reported, which the reader over events does.
@@ -212,17 +212,13 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
         out.close_leaf(tag);
     }
 
-    fn is_plain(&self) -> bool {
+    fn is_plain(&self, _version: u8) -> bool {
         self.currency.is_some()
     }
 
     #[inline]
-    fn is_sound_leaf(&self) -> bool {
-        self.fault().is_none()
-            && self
-                .currency
-                .as_ref()
-                .is_some_and(|currency| currency.fault().is_none())
+    fn is_sound_leaf(&self, _version: u8) -> bool {
+        self.fault().is_none() && self.currency.as_ref().is_some_and(CurrencyCode::is_valid)
     }
 
     fn check(&self, to: &mut Checker) {

@@ -22,7 +22,7 @@ impl Simple for bool {
         out.raw(if *self { "true" } else { "false" });
     }
 
-    fn fault(&self) -> Option<Fault> {
+    fn fault(&self, _version: u8) -> Option<Fault> {
         None
     }
 }

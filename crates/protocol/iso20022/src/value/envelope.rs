@@ -63,7 +63,7 @@ impl Node for Envelope {
         out.close_leaf(tag);
     }
 
-    fn is_plain(&self) -> bool {
+    fn is_plain(&self, _version: u8) -> bool {
         false
     }
 

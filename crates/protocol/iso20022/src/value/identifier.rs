@@ -9,54 +9,86 @@ use std::fmt;
 text_type! {
     /// An international bank account number: `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`. The check digits
     /// are not part of the schema; see [`Iban::has_valid_check_digits`].
-    Iban, |text| {
+    Iban, |text, _| {
         let fits = text.len() >= 5 && parts(text, &[(2, upper), (2, digit), (30, alphanumeric)]);
         pattern(fits, "an IBAN: two upper-case letters, two digits, 1 to 30 letters or digits")
     }, check_digits
 }
 
 text_type! {
-    /// A business identifier code: `[A-Z]{6}[A-Z2-9][A-NP-Z0-9]([A-Z0-9]{3})?`.
-    Bic, |text| {
-        let fits = matches!(text.len(), 8 | 11)
-            && parts(text, &[
+    /// A business identifier code: `[A-Z]{6}[A-Z2-9][A-NP-Z0-9]([A-Z0-9]{3})?`, and since version
+    /// 08 `[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?`.
+    Bic, |text, version| {
+        let kinds: &[(usize, Kind)] = if version < 8 {
+            &[
                 (6, upper),
                 (1, |b| upper(b) || matches!(b, b'2'..=b'9')),
                 (1, |b| (upper(b) && b != b'O') || digit(b)),
                 (3, |b| upper(b) || digit(b)),
-            ]);
+            ]
+        } else {
+            &[(4, |b| upper(b) || digit(b)), (2, upper), (5, |b| upper(b) || digit(b))]
+        };
+        let fits = matches!(text.len(), 8 | 11) && parts(text, kinds);
         pattern(fits, "a BIC of 8 or 11 characters")
     }, country
 }
 
 text_type! {
     /// An ISO 4217 currency code: `[A-Z]{3}`.
-    CurrencyCode, |text| pattern(text.len() == 3 && text.bytes().all(upper), "three upper-case letters")
+    CurrencyCode, |text, _| pattern(text.len() == 3 && text.bytes().all(upper), "three upper-case letters")
 }
 
 text_type! {
     /// An ISO 3166 country code: `[A-Z]{2}`.
-    CountryCode, |text| pattern(text.len() == 2 && text.bytes().all(upper), "two upper-case letters")
+    CountryCode, |text, _| pattern(text.len() == 2 && text.bytes().all(upper), "two upper-case letters")
 }
 
 text_type! {
     /// An ISO 639 language code: `[a-z]{2}`.
-    LanguageCode, |text| {
+    LanguageCode, |text, _| {
         pattern(text.len() == 2 && text.bytes().all(|b| b.is_ascii_lowercase()), "two lower-case letters")
     }
 }
 
 text_type! {
-    /// An international securities identification number: `[A-Z]{2}[A-Z0-9]{9}[0-9]`.
-    Isin, |text| {
-        let fits = text.len() == 12 && parts(text, &[(2, upper), (9, |b| upper(b) || digit(b)), (1, digit)]);
+    /// An international securities identification number: `[A-Z]{2}[A-Z0-9]{9}[0-9]`, and until
+    /// version 05 `[A-Z0-9]{12}`.
+    Isin, |text, version| {
+        let kinds: &[(usize, Kind)] = if version < 6 {
+            &[(12, |b| upper(b) || digit(b))]
+        } else {
+            &[(2, upper), (9, |b| upper(b) || digit(b)), (1, digit)]
+        };
+        let fits = text.len() == 12 && parts(text, kinds);
         pattern(fits, "an ISIN of 12 characters")
     }
 }
 
 text_type! {
+    /// A legal entity identifier: `[A-Z0-9]{18}[0-9]{2}`.
+    Lei, |text, _| {
+        let fits = text.len() == 20 && parts(text, &[(18, |b| upper(b) || digit(b)), (2, digit)]);
+        pattern(fits, "a legal entity identifier of 20 characters")
+    }
+}
+
+text_type! {
+    /// A UUID of version 4 in lower case (`UUIDv4Identifier`).
+    UuidV4, |text, _| {
+        let hex: Kind = |b| digit(b) || matches!(b, b'a'..=b'f');
+        let dash: Kind = |b| b == b'-';
+        let fits = text.len() == 36 && parts(text, &[
+            (8, hex), (1, dash), (4, hex), (1, dash), (1, |b| b == b'4'), (3, hex), (1, dash),
+            (1, |b| matches!(b, b'8' | b'9' | b'a' | b'b')), (3, hex), (1, dash), (12, hex),
+        ]);
+        pattern(fits, "a UUID of version 4 in lower case")
+    }
+}
+
+text_type! {
     /// A telephone number: `+`, 1 to 3 digits, `-`, then 1 to 30 of `0-9()+-`.
-    PhoneNumber, |text| {
+    PhoneNumber, |text, _| {
         let fits = text.strip_prefix('+').and_then(|rest| rest.split_once('-')).is_some_and(|(country, number)| {
             (1..=3).contains(&country.len())
                 && country.bytes().all(digit)
@@ -69,7 +101,7 @@ text_type! {
 
 text_type! {
     /// Four ASCII letters or digits (`Exact4AlphaNumericText`).
-    AlphaNumeric4, |text| {
+    AlphaNumeric4, |text, _| {
         pattern(text.len() == 4 && text.bytes().all(alphanumeric), "four ASCII letters or digits")
     }
 }

@@ -276,7 +276,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
     }
 
     #[inline]
-    fn fault(&self) -> Option<Fault> {
+    fn fault(&self, _version: u8) -> Option<Fault> {
         let within = is_within(self.0, DIGITS, FRACTION, UNSIGNED);
         (!within).then(|| Fault::Pattern {
             expected: expected(DIGITS, FRACTION, UNSIGNED),

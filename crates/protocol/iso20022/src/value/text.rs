@@ -28,16 +28,10 @@ macro_rules! text_type {
                 &self.0
             }
 
-            /// True when the text satisfies the schema's facets.
+            /// True when the text satisfies the facets of the schema, of version 06 where they differ.
             #[must_use]
             pub fn is_valid(&self) -> bool {
-                self.fault().is_none()
-            }
-
-            #[inline]
-            pub(crate) fn fault(&self) -> Option<Fault> {
-                let check: fn(&str) -> Option<Fault> = $fault;
-                check(&self.0)
+                crate::node::Simple::fault(self, crate::Version::default().number()).is_none()
             }
         }
 
@@ -106,10 +100,10 @@ macro_rules! text_type {
             }
 
             #[inline(always)]
-            fn accept(text: &str) -> Option<Self> {
-                let check: fn(&str) -> Option<Fault> = $fault;
+            fn accept(text: &str, version: u8) -> Option<Self> {
+                let check: fn(&str, u8) -> Option<Fault> = $fault;
                 // Checked before the text is copied.
-                if check(text).is_none() { Some(Self::new(text)) } else { None }
+                if check(text, version).is_none() { Some(Self::new(text)) } else { None }
             }
 
             #[inline]
@@ -118,8 +112,9 @@ macro_rules! text_type {
             }
 
             #[inline]
-            fn fault(&self) -> Option<Fault> {
-                self.fault()
+            fn fault(&self, version: u8) -> Option<Fault> {
+                let check: fn(&str, u8) -> Option<Fault> = $fault;
+                check(&self.0, version)
             }
 
             fn forbidden(&self) -> Option<char> {
@@ -144,12 +139,12 @@ text_type! {
     /// assert!(!Text::<4>::new("five!").is_valid());
     /// assert!(!Text::<4>::new("").is_valid());
     /// ```
-    Text<const MAX: usize>, |text| length_fault(text, MAX)
+    Text<const MAX: usize>, |text, _| length_fault(text, MAX)
 }
 
 text_type! {
     /// ASCII digits, `MIN` to `MAX` of them.
-    Digits<const MIN: usize, const MAX: usize>, |text| {
+    Digits<const MIN: usize, const MAX: usize>, |text, _| {
         let fits = (MIN..=MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
         (!fits).then_some(Fault::Pattern { expected: "ASCII digits in the schema's number" })
     }
@@ -157,7 +152,7 @@ text_type! {
 
 text_type! {
     /// A number of days with an optional `+` (`Max15PlusSignedNumericText`).
-    SignedDays, |text| {
+    SignedDays, |text, _| {
         let digits = text.strip_prefix('+').unwrap_or(text);
         let fits = (1..=15).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
         (!fits).then_some(Fault::Pattern { expected: "an optional + and 1 to 15 digits" })

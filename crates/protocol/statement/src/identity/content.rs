@@ -3,7 +3,7 @@
 use crate::EntryKey;
 use bankrail_camt052::{
     AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Direction,
-    Entry, Party, Transaction,
+    Entry, PartyOrAgent, Transaction,
 };
 use sha2::{Digest, Sha256};
 
@@ -208,12 +208,8 @@ impl Content {
         );
     }
 
-    fn party(&mut self, party: Option<&Party>) {
-        self.text(
-            party
-                .and_then(|party| party.name.as_ref())
-                .map(AsRef::as_ref),
-        );
+    fn party(&mut self, party: Option<&PartyOrAgent>) {
+        self.text(party.and_then(PartyOrAgent::name));
     }
 
     fn account(&mut self, account: Option<&CounterpartyAccount>) {

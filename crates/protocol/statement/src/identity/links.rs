@@ -2,7 +2,9 @@
 
 use super::content::Content;
 use super::parts::EntryParts;
-use bankrail_camt052::{AccountId, CounterpartyAccount, Entry, EntryStatus, Party, Transaction};
+use bankrail_camt052::{
+    AccountId, CounterpartyAccount, Entry, EntryStatus, PartyOrAgent, Transaction,
+};
 use std::borrow::Cow;
 
 /// Hashes of 128 bits that may identify an entry which the bank lists under another identity than
@@ -124,8 +126,8 @@ pub(super) fn is_placeholder(reference: &str) -> bool {
         .any(|none| reference.trim().eq_ignore_ascii_case(none))
 }
 
-fn name(party: Option<&Party>) -> Option<&str> {
-    party?.name.as_ref().map(AsRef::as_ref)
+fn name(party: Option<&PartyOrAgent>) -> Option<&str> {
+    party?.name()
 }
 
 fn id(account: Option<&CounterpartyAccount>) -> Option<&str> {

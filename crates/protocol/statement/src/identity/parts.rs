@@ -1,7 +1,7 @@
 //! The parts of an entry that a bank may add later.
 
 use super::links::{is_placeholder, said};
-use bankrail_camt052::{AccountId, BankTransactionCode, DateOrDateTime, Entry};
+use bankrail_camt052::{AccountId, BankTransactionCode, DateOrDateTime, Entry, PartyOrAgent};
 
 /// Hashes of the parts that a bank may add to an entry later, each of 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl EntryParts {
                     parts.add(28, issuer.map(AsRef::as_ref));
                 }
                 for party in [&parties.ultimate_debtor, &parties.ultimate_creditor] {
-                    let name = party.as_deref().and_then(|party| party.name.as_ref());
-                    parts.add(23, name.map(AsRef::as_ref));
+                    let name = party.as_deref().and_then(PartyOrAgent::name);
+                    parts.add(23, name);
                 }
             }
             for part in transaction

@@ -3,7 +3,7 @@
 use crate::call_error::{Call, CallError, CallFault, UnreadablePayload};
 use bankrail_camt052::{
     Document, Entry, EntryReader, Finding as DocumentFinding, Parsed, ReadError, ReadOptions,
-    Report,
+    Report, Version,
 };
 use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
@@ -124,7 +124,9 @@ fn unread(document: &Document, xml: &str, options: &ReadOptions) -> Vec<Arc<Read
     if !reports.any(|report| report.extras.has_element("Ntry")) {
         return Vec::new();
     }
-    EntryReader::new(xml.as_bytes(), options.text(true))
+    let version = Version::default();
+    let options = options.text(true).versions_or(version..=version);
+    EntryReader::new(xml.as_bytes(), options)
         .filter_map(Result::err)
         .filter(|error| error.unread().is_some())
         .take(MAX_UNREAD)

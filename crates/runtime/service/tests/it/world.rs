@@ -546,7 +546,7 @@ fn accounts() -> Accounts {
             EntryChannel::Ordinary,
         );
         let transaction = &mut bad.entry.details[0].transactions[0];
-        transaction.parties.as_mut().unwrap().debtor = Some(Box::new(party(&name)));
+        transaction.parties.as_mut().unwrap().debtor = Some(Box::new(party(&name).into()));
         hold("ACME", account, aud.clone(), "313371337.77", vec![bad]);
     }
     hold(
@@ -590,7 +590,7 @@ fn entry(
     let amount: Amount = Amount::new(amount.parse().unwrap(), currency).unwrap();
     let mut transaction = Transaction::with_amount(amount.clone(), direction.clone());
     let mut parties = TransactionParties::new();
-    parties.debtor = Some(Box::new(party("A. Payer")));
+    parties.debtor = Some(Box::new(party("A. Payer").into()));
     transaction.parties = Some(Box::new(parties));
     let mut remittance = Remittance::new();
     remittance.unstructured.push(NARRATIVE.into());

@@ -41,7 +41,7 @@ impl Cursor<'_> {
     /// Returns the field, from `at` on, whose element is next, if the start tag is as the writer
     /// writes it, perhaps under a prefix. Groups are left, because their content is counted apart.
     pub(crate) fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
-        let ahead = self.events.ahead();
+        let (ahead, version) = (self.events.ahead(), self.events.version());
         let mut scanner = self.events.scanner(ahead);
         scanner.gap();
         let named = scanner.rest().strip_prefix('<')?;
@@ -53,7 +53,7 @@ impl Cursor<'_> {
                 // Only from `at` on: a late element has to be reported, which scanning does not do.
                 .get(at..)?
                 .iter()
-                .position(|field| field.wire == named)?
+                .position(|field| field.wire == named && field.is_in(version))?
                 + at;
             (!self
                 .shape
@@ -138,7 +138,7 @@ impl Cursor<'_> {
         number: Option<usize>,
         ahead: Ahead,
         extent: &Extent,
-        check: &dyn Fn(&'static Shape, String) -> Vec<Finding>,
+        check: &dyn Fn(&'static Shape, String, u8) -> Vec<Finding>,
     ) -> Result<(), Odd> {
         let unit = self.shape.is_unit(self.path.len(), name);
         // The reader over events counts them one by one and reports where the limit is met. All
@@ -188,11 +188,11 @@ impl Cursor<'_> {
         &self,
         name: &str,
         number: Option<usize>,
-        check: &dyn Fn(&'static Shape, String) -> Vec<Finding>,
+        check: &dyn Fn(&'static Shape, String, u8) -> Vec<Finding>,
     ) -> Vec<Finding> {
         let mut path = self.path.text();
         push_step(&mut path, name, number);
-        check(self.shape, path)
+        check(self.shape, path, self.events.version())
     }
 
     #[cold]

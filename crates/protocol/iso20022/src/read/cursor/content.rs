@@ -12,7 +12,7 @@ impl Cursor<'_> {
     pub fn leaf<V>(
         &mut self,
         parse: fn(&str) -> Result<V, Unreadable>,
-        faults: fn(&V, &str) -> Vec<FindingKind>,
+        faults: fn(&V, &str, u8) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
         self.begin()?;
         self.value(parse, faults)
@@ -22,7 +22,7 @@ impl Cursor<'_> {
     pub(crate) fn amount<V>(
         &mut self,
         parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
-        faults: fn(&V, &str) -> Vec<FindingKind>,
+        faults: fn(&V, &str, u8) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
         // Before `begin`, which refuses the attributes that are left.
         let currency = self.events.take_attribute("Ccy");
@@ -36,7 +36,7 @@ impl Cursor<'_> {
     fn value<V>(
         &mut self,
         parse: impl FnOnce(&str) -> Result<V, Unreadable>,
-        faults: fn(&V, &str) -> Vec<FindingKind>,
+        faults: fn(&V, &str, u8) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
         self.read_text()?;
         let value = parse(&self.text).map_err(|Unreadable { expected }| {
@@ -44,7 +44,7 @@ impl Cursor<'_> {
             self.halt_here(ReadErrorKind::Unreadable { expected, found })
         })?;
         // Before the element is left, because a finding has the path of the current element.
-        for kind in faults(&value, &self.text) {
+        for kind in faults(&value, &self.text, self.events.version()) {
             self.report(kind);
         }
         self.leave();

@@ -1,21 +1,22 @@
 //! The parts around a message: the document element, and what may be beside it.
 
-use super::Cursor;
+use super::{Cursor, Shape};
 use crate::extra::Extra;
 use crate::finding::{FindingKind, shown};
 use crate::read::error::{Halt, ReadErrorKind};
 
 impl Cursor<'_> {
-    /// Reads up to the start tag of the message itself.
-    pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
+    /// Reads the start tag of the document element, and takes the message of its namespace.
+    pub(crate) fn find_message(&mut self, shapes: &[&'static Shape]) -> Result<(), Halt> {
         self.events.open_document()?;
-        self.events.refuse_other_root(self.shape.document)?;
-        self.open_message()
+        let versions = self.findings.versions();
+        (self.shape, self.version) = self.events.take_version(shapes, versions)?;
+        Ok(())
     }
 
     /// Reads from the start tag of a document element, which has just been read, up to that of the
     /// message itself.
-    fn open_message(&mut self) -> Result<(), Halt> {
+    pub(crate) fn open_message(&mut self) -> Result<(), Halt> {
         self.push(self.shape.document);
         if let Some(found) = self
             .events
@@ -24,6 +25,9 @@ impl Cursor<'_> {
         {
             let found = shown(&found);
             self.report(FindingKind::DeclaredEncoding { found });
+        }
+        if let Some(kind) = self.shape.newer(self.version) {
+            self.report(kind);
         }
         self.begin()?;
         match self.alternative(self.shape.root)? {

@@ -22,7 +22,7 @@ impl Events<'_> {
     /// Returns a scanner of that text, or of that text without prefixes.
     #[inline]
     pub(crate) fn scanner<'a>(&self, text: &'a str) -> Scanner<'a> {
-        Scanner::new(text, &self.limits, self.free())
+        Scanner::new(text, &self.limits, self.free(), self.version)
     }
 
     /// False where a limit or a namespace is in the way that scanning does not watch. `depth` is

@@ -4,8 +4,10 @@
 use super::{Events, check_instruction, not_well_formed};
 use crate::finding::shown;
 use crate::read::attributes::malformed;
+use crate::read::cursor::Shape;
 use crate::read::declaration;
 use crate::read::error::{Halt, ReadErrorKind};
+use crate::version::Version;
 use crate::xml::is_blank;
 use quick_xml::events::Event;
 
@@ -35,24 +37,37 @@ impl Events<'_> {
         }
     }
 
-    /// Refuses the element just begun, a document element, when it has another name or namespace.
-    pub(crate) fn refuse_other_root(&mut self, document: &str) -> Result<(), Halt> {
+    /// Refuses the element just begun, a document element, when it has another name, or a namespace
+    /// that is not one of the messages in these versions. Returns the message and the version.
+    pub(crate) fn take_version(
+        &mut self,
+        shapes: &[&'static Shape],
+        versions: [Version; 2],
+    ) -> Result<(&'static Shape, Version), Halt> {
         // First of all, because a malformed name or an unbound prefix is the graver error.
-        let ours = self.is_ours()?;
-        if self.tag.local_name() != document {
+        self.is_ours()?;
+        if shapes
+            .iter()
+            .all(|shape| self.tag.local_name() != shape.document)
+        {
             let found = shown(self.tag.local_name());
             let expected = "Document";
             return Err(self.halt(ReadErrorKind::WrongRoot { expected, found }));
         }
-        if !ours {
-            let found = self.namespaces.get(self.tag.prefix().unwrap_or_default());
-            let found = found.map_or_else(|| "none".to_owned(), shown_end);
-            return Err(self.halt(ReadErrorKind::WrongNamespace {
-                expected: self.namespaces.own(),
-                found,
-            }));
+        let found = self.namespaces.get(self.tag.prefix().unwrap_or_default());
+        let is_of = |shape: &&'static Shape| Some((*shape, shape.version_of(found?, versions)?));
+        if let Some((shape, version)) = shapes.iter().find_map(is_of) {
+            self.namespaces.adopt(shape.namespace(version));
+            self.version = shape.known(version);
+            return Ok((shape, version));
         }
-        Ok(())
+        let found = found.map_or_else(|| "none".to_owned(), shown_end);
+        let expected: Vec<_> = shapes
+            .iter()
+            .map(|shape| shape.namespaces(versions))
+            .collect();
+        let expected = expected.join(" or ");
+        Err(self.halt(ReadErrorKind::WrongNamespace { expected, found }))
     }
 
     /// Reads from the end tag of the document element to the end of the document.

@@ -71,7 +71,7 @@ macro_rules! spelled {
             }
 
             #[inline]
-            fn fault(&self) -> Option<Fault> {
+            fn fault(&self, _version: u8) -> Option<Fault> {
                 let $faulty = self;
                 $fault
             }

@@ -2,7 +2,7 @@
 
 use super::bank::{Bank, Customer, balance, booked, date, end_of, new, thorough};
 use crate::support::document_xml;
-use bankrail_camt052::{AccountType, Amount, BalanceCode, CurrencyCode, Document, Text};
+use bankrail_camt052::{AccountType, AccountTypeCode, Amount, BalanceCode, CurrencyCode, Document};
 use bankrail_statement::{
     AccountNotice, Cursor, EntryRelation, PageDecision, PollOptions, PollStep, StatedAccount,
     StatementDay,
@@ -211,7 +211,7 @@ fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
 #[test]
 fn another_currency_or_kind_of_account_is_said() {
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[]));
-    let kind = |code: &str| Some(AccountType::Code(Text::new(code)));
+    let kind = |code: &str| Some(AccountType::Code(AccountTypeCode::from_code(code)));
     bank.template.0.account.kind = kind("CACC");
     assert_eq!(customer.poll(&bank).1, []);
     (

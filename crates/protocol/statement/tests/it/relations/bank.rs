@@ -118,7 +118,7 @@ impl Row {
             let mut party = Party::default();
             party.name = Some(Text::new(&format!("name {name}")));
             let mut parties = TransactionParties::default();
-            parties.debtor = Some(Box::new(party));
+            parties.debtor = Some(Box::new(party.into()));
             transaction.parties = Some(Box::new(parties));
         }
         if self.broken_down {

@@ -8,7 +8,9 @@ use super::checks::{Found, verdict};
 use super::statement::{Statement, Statements};
 use super::xml::{child, children, text};
 use crate::row::Verdict;
-use bankrail_camt052::{Document, FindingKind, Mode, ReadError, ReadErrorKind, ReadOptions};
+use bankrail_camt052::{
+    Document, FindingKind, Mode, ReadError, ReadErrorKind, ReadOptions, Version,
+};
 use bankrail_values::Decimal;
 use rows::ROWS;
 use roxmltree::Node;
@@ -222,7 +224,10 @@ fn views<'a>(statement: &'a Statement, document: &'a roxmltree::Document<'a>) ->
 
 /// Reads the payload with the library's strict reader, which refuses everything outside the schema.
 fn by_schema(statement: &Statement) -> Option<Found> {
-    let options = ReadOptions::default().mode(Mode::Strict);
+    let version = Version::default();
+    let options = ReadOptions::default()
+        .mode(Mode::Strict)
+        .versions(version..=version);
     match Document::parse_with(&statement.payload, &options) {
         Ok(_) => Some(Found::Right),
         Err(error) => match error.kind() {

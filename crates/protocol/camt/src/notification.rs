@@ -1,0 +1,127 @@
+//! camt.054: a header, notifications of accounts, supplementary data.
+
+use crate::*;
+use bankrail_iso20022::__private::Watch;
+
+/// A whole message: a group header and one or more notifications.
+///
+/// `BankToCustomerDebitCreditNotificationV06` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element, Message)]
+#[element(type = "BankToCustomerDebitCreditNotificationV06")]
+#[message(
+    namespace = "urn:iso:std:iso:20022:tech:xsd:camt.054.001.",
+    oldest = 2,
+    newest = 8,
+    root = "BkToCstmrDbtCdtNtfctn",
+    depth = 16
+)]
+#[message(header = group_header, groups = notifications, unit = Entry, unit_name = "Ntry")]
+#[message(stream = StreamItem, start = NotificationStart, end = NotificationEnd)]
+#[non_exhaustive]
+pub struct Document {
+    /// The version of the schema. Default: 06.
+    #[element(version)]
+    pub version: Version,
+    /// The identification of the message. `GrpHdr`, mandatory in the schema; tolerant reading may
+    /// miss it.
+    #[element("GrpHdr", soft)]
+    pub group_header: Option<GroupHeader>,
+    /// The notifications, each on one account. `Ntfctn`.
+    #[element("Ntfctn", min = 1)]
+    pub notifications: Vec<Notification>,
+    /// Data that sender and receiver agreed on beyond the message. `SplmtryData`.
+    #[element("SplmtryData", since = 3)]
+    pub supplementary_data: Vec<SupplementaryData>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// A notification of one account.
+///
+/// `AccountNotification12` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Element)]
+#[element(type = "AccountNotification12", rule = compare)]
+#[non_exhaustive]
+pub struct Notification {
+    /// The servicer's identification of this notification, up to 35 characters. `Id`, mandatory in the
+    /// schema; tolerant reading may miss it.
+    #[element("Id", soft)]
+    pub id: Option<Text<35>>,
+    /// The page of a notification that is sent in several. `NtfctnPgntn`.
+    #[element("NtfctnPgntn", since = 3)]
+    pub pagination: Option<Pagination>,
+    /// Counts the notifications sent electronically for the account. `ElctrncSeqNb`.
+    #[element("ElctrncSeqNb")]
+    pub electronic_sequence: Option<WholeNumber>,
+    /// The numbers of notifications that the notification is about. `RptgSeq`, since version 07.
+    #[element("RptgSeq", since = 7)]
+    pub sequence_ranges: Option<Box<SequenceRanges>>,
+    /// Counts the notifications that have legal standing, on paper or not. `LglSeqNb`.
+    #[element("LglSeqNb")]
+    pub legal_sequence: Option<WholeNumber>,
+    /// When the notification was made, with the offset it was written with, if any. `CreDtTm`,
+    /// mandatory in the schema; tolerant reading may miss it.
+    #[element("CreDtTm", soft, until = 6)]
+    #[element("CreDtTm", since = 7)]
+    pub created_at: Option<DateTime>,
+    /// The period that the notification covers, from and to. `FrToDt`.
+    #[element("FrToDt")]
+    pub period: Option<DateTimePeriod>,
+    /// Set when the notification repeats or copies another. `CpyDplctInd`.
+    #[element("CpyDplctInd")]
+    pub copy_duplicate: Option<CopyDuplicate>,
+    /// The system that the figures come from. `RptgSrc`.
+    #[element("RptgSrc")]
+    pub source: Option<ReportingSource>,
+    /// The account of these entries. `Acct`.
+    #[element("Acct")]
+    pub account: Account,
+    /// An account that belongs to it, such as the one that it is pooled in. `RltdAcct`.
+    #[element("RltdAcct")]
+    pub related_account: Option<Box<CounterpartyAccount>>,
+    /// Interest that holds for the account as a whole; what was booked is an entry. `Intrst`.
+    #[element("Intrst")]
+    pub interest: Vec<AccountInterest>,
+    /// Counts and sums over the entries, as the sender states them; reading compares. `TxsSummry`.
+    #[element("TxsSummry")]
+    pub summary: Option<Box<Summary>>,
+    /// The entries, in the order of the message. `Ntry`.
+    #[element("Ntry")]
+    pub entries: Vec<Entry>,
+    /// Free text on the notification, up to 500 characters. `AddtlNtfctnInf`.
+    #[element("AddtlNtfctnInf")]
+    pub additional_information: Option<Text<500>>,
+    /// The parts of the document here that are beyond the schema.
+    #[element(extras)]
+    pub extras: Extras,
+}
+
+/// Compares the summary and the balances with the entries, once all have been read.
+fn compare(notification: &Notification, by: &mut dyn Watch) {
+    let page = notification.pagination.as_ref();
+    let summary = notification.summary.as_deref();
+    rules::compare_sums(summary, &[], page, &notification.extras, by);
+}
+
+impl Notification {
+    /// Returns one line per transaction, or per entry where no transactions are detailed.
+    pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
+        let lines = |entry| Entry::lines_on(entry, Some(&self.account));
+        self.entries.iter().flat_map(lines)
+    }
+}
+
+/// A part of a document that `EntryReader` has read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamItem {
+    /// The start of a `Ntfctn`, with the parts before the first `Ntry`.
+    NotificationStart(Box<Notification>),
+    /// An `Ntry`.
+    Entry(Box<Entry>),
+    /// The end of a `Ntfctn`, with all of it but each `Ntry`.
+    NotificationEnd(Box<Notification>),
+    /// The end of the message, with all of it but each `Ntfctn`.
+    MessageEnd(Box<Document>),
+}
