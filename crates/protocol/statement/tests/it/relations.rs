@@ -2,6 +2,7 @@
 
 mod account;
 mod bank;
+mod cases;
 mod completed;
 mod invented_days;
 mod unread;
