@@ -795,23 +795,17 @@ impl Bank {
 }
 
 /// Compares what was handed over with the bank, of which a full walk was just completed.
-fn check(seed: u64, customer: &Customer, bank: &Bank) {
+fn check(life: &str, customer: &Customer, bank: &Bank) {
     for ((key, number), times) in &customer.store.handed {
-        assert_eq!(
-            *times, 1,
-            "seed {seed}: an entry was handed over {times} times"
-        );
-        assert!(
-            *number <= bank.most[key],
-            "seed {seed}: an entry was invented"
-        );
+        assert_eq!(*times, 1, "{life}: an entry was handed over {times} times");
+        assert!(*number <= bank.most[key], "{life}: an entry was invented");
     }
     for (key, count) in bank.counts() {
         for number in 1..=count {
             let handed = customer.store.handed.contains_key(&(key, number));
             assert!(
                 handed,
-                "seed {seed}: number {number} of {count} equal entries was not handed over"
+                "{life}: number {number} of {count} equal entries was not handed over"
             );
         }
     }
@@ -819,8 +813,7 @@ fn check(seed: u64, customer: &Customer, bank: &Bank) {
 
 /// One life of an account: walks, changes between them, and processes that end between any two
 /// steps.
-fn live(seed: u64) {
-    let mut random = Random(seed);
+pub(crate) fn live(mut random: Random, life: &str) {
     let mut bank = Bank::new(&mut random);
     let mut customer = Customer::new();
     let mut walking = false;
@@ -867,7 +860,7 @@ fn live(seed: u64) {
         match customer.poll.committed(commit).unwrap() {
             PollStep::Fetch => walking = customer.poll.cursor(customer.now).is_some(),
             PollStep::Complete { full: true } => {
-                check(seed, &customer, &bank);
+                check(life, &customer, &bank);
                 if quiet {
                     return;
                 }
@@ -875,12 +868,12 @@ fn live(seed: u64) {
             PollStep::Complete { full: false } => {}
         }
     }
-    panic!("seed {seed}: no full walk was completed");
+    panic!("{life}: no full walk was completed");
 }
 
 /// 1000 lives, or as many as `BANKRAIL_LIVES` says. The bank changes between walks, not within one.
 #[test]
 fn every_entry_of_a_completed_full_walk_is_handed_over_exactly_once() {
     let lives = std::env::var("BANKRAIL_LIVES").map_or(1_000, |lives| lives.parse().unwrap());
-    (0..lives).for_each(live);
+    (0..lives).for_each(|seed| live(Random::new(seed), &format!("seed {seed}")));
 }

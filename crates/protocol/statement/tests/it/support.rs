@@ -87,13 +87,33 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Pseudo-random numbers (SplitMix64).
-pub(crate) struct Random(pub(crate) u64);
+/// Choices: those of a fuzzer's bytes, one each, then pseudo-random ones (SplitMix64).
+pub(crate) struct Random {
+    bytes: std::vec::IntoIter<u8>,
+    state: u64,
+}
 
 impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            bytes: Vec::new().into_iter(),
+            state: seed,
+        }
+    }
+
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self {
+            bytes: bytes.to_vec().into_iter(),
+            state: 0,
+        }
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        if let Some(byte) = self.bytes.next() {
+            return byte.into();
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }

@@ -178,8 +178,7 @@ fn change(
 
 /// Ten days of an account. At the end of each the ledger is what the bank lists, with nothing twice
 /// and nothing lost. Returns the number of completed entries that had to be replaced.
-fn live(seed: u64) -> usize {
-    let mut random = Random(seed);
+pub(crate) fn live(mut random: Random, life: &str) -> usize {
     let mut bank = Bank::new(&[]);
     let options = PollOptions::new();
     let mut customer = Customer::new(options);
@@ -237,7 +236,7 @@ fn live(seed: u64) -> usize {
             completions.retain(|(_, after)| bank.rows.contains(after));
             let unlisted = without(customer.ledger.values().cloned(), &bank);
             let (said, notices) = customer.poll(&bank);
-            let what = format!("seed {seed}, day {day}");
+            let what = format!("{life}, day {day}");
             decided += check(&customer, &mut completions, &unlisted, &missing, &what);
             if customer.full {
                 missing = without(customer.ledger.values().cloned(), &bank);
@@ -247,10 +246,7 @@ fn live(seed: u64) -> usize {
                     relation,
                     EntryRelation::Returned { .. } | EntryRelation::TextChanged
                 );
-                assert!(
-                    !is_late || (row.day < day && !known),
-                    "seed {seed}, day {day}"
-                );
+                assert!(!is_late || (row.day < day && !known), "{life}, day {day}");
             }
             for notice in notices {
                 match notice {
@@ -259,7 +255,7 @@ fn live(seed: u64) -> usize {
                     AccountNotice::Vanished { .. }
                     | AccountNotice::Reappeared { .. }
                     | AccountNotice::DayIncomplete { .. } => {}
-                    other => panic!("seed {seed}, day {day}: {other:?}"),
+                    other => panic!("{life}, day {day}: {other:?}"),
                 }
             }
         }
@@ -268,7 +264,7 @@ fn live(seed: u64) -> usize {
         } else {
             vec![Decimal::new(hidden, 2).normalize()]
         };
-        assert_eq!(gaps, expected, "seed {seed}, day {day}");
+        assert_eq!(gaps, expected, "{life}, day {day}");
         // What is listed is in the ledger, each once. What is there besides was booked: today and
         // said to have vanished, or on an earlier day.
         let mut listed: BTreeMap<Row, usize> = BTreeMap::new();
@@ -289,14 +285,14 @@ fn live(seed: u64) -> usize {
         for (row, count) in &listed {
             assert!(
                 kept.get(row) >= Some(count),
-                "seed {seed}, day {day}: lost {row:?}"
+                "{life}, day {day}: lost {row:?}"
             );
         }
         for (row, count) in &kept {
             let is_said = row.booked && (row.day < day || vanished.contains(row) || all_gone);
             assert!(
                 listed.get(row) == Some(count) || is_said,
-                "seed {seed}, day {day}: too much {row:?}"
+                "{life}, day {day}: too much {row:?}"
             );
         }
     }
@@ -307,6 +303,7 @@ fn live(seed: u64) -> usize {
 #[test]
 fn over_many_invented_days_nothing_is_lost_twice_or_falsely_said() {
     let days: u64 = std::env::var("BANKRAIL_DAYS").map_or(1_000, |days| days.parse().unwrap());
+    let live = |seed| live(Random::new(seed), &format!("seed {seed}"));
     let decided: usize = (0..days / 10).map(live).sum();
     println!("{decided} completed entries were replaced");
     assert!(decided > 0 || days < 100, "entries are completed");

@@ -111,53 +111,56 @@ fn pages_whose_entries_cannot_be_read_are_no_statement_without_end() {
     assert!(customer.full);
 }
 
+/// Twelve hours of an account. Returns the number of entries that could be read later.
+pub(crate) fn live(mut random: Random, life: &str) -> usize {
+    let mut read_late = 0;
+    let mut bank = Bank::new(&[]);
+    bank.page_size = 1 + random.below(6);
+    let options = PollOptions::new().unseen(Duration::MAX);
+    let mut customer = Customer::new(options);
+    for hour in 0..12 {
+        for _ in 0..random.below(4) {
+            let mut row = booked([100, 100, -40, 7][random.below(4)]);
+            row.reference = random
+                .percent(50)
+                .then_some(u32::try_from(bank.rows.len()).unwrap());
+            bank.rows.push(row);
+        }
+        let unread = (0..bank.rows.len()).filter(|_| random.percent(15));
+        let before = std::mem::replace(&mut bank.unread, unread.collect());
+        if hour == 11 {
+            bank.unread = BTreeSet::new();
+        }
+        read_late += before.difference(&bank.unread).count();
+        customer.restart(options);
+        let step = [600, 3_600][usize::from(hour == 11)];
+        customer.now = customer.now.saturating_add(Duration::from_secs(step));
+        // `Customer::take` panics if an entry is handed over twice.
+        customer.poll(&bank);
+        let is_told = |notice: &AccountNotice| matches!(notice, AccountNotice::Unreadable { .. });
+        assert!(
+            customer.notices.iter().all(is_told),
+            "{life}: {:?}",
+            customer.notices
+        );
+        let is_new = |relation: &EntryRelation| matches!(relation, EntryRelation::New { .. });
+        assert!(
+            customer
+                .said
+                .iter()
+                .all(|(_, relation, _)| is_new(relation)),
+            "{life}"
+        );
+    }
+    let mut listed = bank.rows.clone();
+    listed.sort_unstable();
+    assert_eq!(customer.rows(), listed, "{life}");
+    read_late
+}
+
 #[test]
 fn over_many_invented_days_each_entry_is_handed_over_once_in_the_end() {
-    let mut read_late = 0;
-    for seed in 0..400 {
-        let random = &mut Random(seed);
-        let mut bank = Bank::new(&[]);
-        bank.page_size = 1 + random.below(6);
-        let options = PollOptions::new().unseen(Duration::MAX);
-        let mut customer = Customer::new(options);
-        for hour in 0..12 {
-            for _ in 0..random.below(4) {
-                let mut row = booked([100, 100, -40, 7][random.below(4)]);
-                row.reference = random
-                    .percent(50)
-                    .then_some(u32::try_from(bank.rows.len()).unwrap());
-                bank.rows.push(row);
-            }
-            let unread = (0..bank.rows.len()).filter(|_| random.percent(15));
-            let before = std::mem::replace(&mut bank.unread, unread.collect());
-            if hour == 11 {
-                bank.unread = BTreeSet::new();
-            }
-            read_late += before.difference(&bank.unread).count();
-            customer.restart(options);
-            let step = [600, 3_600][usize::from(hour == 11)];
-            customer.now = customer.now.saturating_add(Duration::from_secs(step));
-            // `Customer::take` panics if an entry is handed over twice.
-            customer.poll(&bank);
-            let is_told =
-                |notice: &AccountNotice| matches!(notice, AccountNotice::Unreadable { .. });
-            assert!(
-                customer.notices.iter().all(is_told),
-                "{seed}: {:?}",
-                customer.notices
-            );
-            let is_new = |relation: &EntryRelation| matches!(relation, EntryRelation::New { .. });
-            assert!(
-                customer
-                    .said
-                    .iter()
-                    .all(|(_, relation, _)| is_new(relation)),
-                "{seed}"
-            );
-        }
-        let mut listed = bank.rows.clone();
-        listed.sort_unstable();
-        assert_eq!(customer.rows(), listed, "{seed}");
-    }
+    let live = |seed| live(Random::new(seed), &format!("seed {seed}"));
+    let read_late: usize = (0..400).map(live).sum();
     assert!(read_late > 1_000, "{read_late}");
 }
