@@ -3,8 +3,10 @@
 //! `bankrail provider` writes one for each of its demo customers. `token`, `statement fetch`,
 //! `biller` and `conformance` read it.
 
+mod over;
 mod refusal;
 
+pub(crate) use over::{Over, connection};
 pub(crate) use refusal::call_failure;
 
 use crate::failure::{Failure, causes};

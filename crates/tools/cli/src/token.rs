@@ -2,15 +2,12 @@
 
 use crate::asynchronous::block_on;
 use crate::clock::instant;
-use crate::connection::{API_KEY, call_failure, failure, given_api_key, given_proxy, open};
+use crate::connection::{Over, call_failure, connection, failure};
 use crate::failure::Failure;
-use crate::files::warn_if_exposed;
 use crate::output::Output;
-use bankrail::client::{ClientOptions, Connection, Pacing, Token};
+use bankrail::client::{ClientOptions, Pacing, Token};
 use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
-use toml::Table;
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -24,114 +21,11 @@ use toml::Table;
     --api-key @api-key\n  \
     bankrail statement fetch --connection connection.toml --token \"$TOKEN\" 012003123456789")]
 pub(crate) struct Arguments {
-    /// The file connection.toml, or its folder; other options override its members
-    #[arg(long, value_name = "FILE", required_unless_present_all = ["token_url", "customer", "key"])]
-    connection: Option<PathBuf>,
     #[command(flatten)]
     over: Over,
     /// Print the whole answer as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// Options that override members of the file, under the names of a connection.
-#[derive(Args, Debug, Serialize)]
-struct Over {
-    /// The address of the token endpoint
-    #[arg(long, value_name = "URL")]
-    token_url: Option<String>,
-    /// The claim aud; by default the address of the token endpoint
-    #[arg(long, value_name = "TEXT")]
-    audience: Option<String>,
-    /// The customer code, the claim sub
-    #[arg(long, value_name = "CODE")]
-    customer: Option<String>,
-    /// The customer's private key: PEM, DER or JWK
-    #[arg(long, value_name = "FILE")]
-    #[serde(rename = "signing_key")]
-    key: Option<PathBuf>,
-    /// The name of the key, for the assertion's header; by default that of a JWK
-    #[arg(long)]
-    #[serde(rename = "signing_kid")]
-    kid: Option<String>,
-    /// The API key, which others see in the list of processes, or @FILE for the first line of FILE;
-    /// by default BANKRAIL_API_KEY, or that of the connection
-    #[arg(long, value_name = "KEY")]
-    #[serde(skip)]
-    api_key: Option<String>,
-    /// The header of the API key, by default apikey
-    #[arg(long, value_name = "NAME")]
-    api_key_header: Option<String>,
-    /// The scopes to ask for, separated by spaces; by default that of statements
-    #[arg(long, value_name = "SCOPES")]
-    #[serde(skip)]
-    scope: Option<String>,
-    /// The certificate authorities of the provider, as PEM; by default those of the system
-    #[arg(long, value_name = "FILE")]
-    roots: Option<PathBuf>,
-    /// Trust the certificate authorities of the system beside those of --roots
-    #[arg(long)]
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    system_roots: bool,
-    /// The certificate for a provider that asks for one, with its private key, as PEM
-    #[arg(long, value_name = "FILE")]
-    client_certificate: Option<PathBuf>,
-    /// The proxy, such as socks5h://proxy.example:1080, or @FILE for the first line of FILE; by
-    /// default that of HTTPS_PROXY or ALL_PROXY
-    #[arg(long, value_name = "URL")]
-    #[serde(skip)]
-    proxy: Option<String>,
-    /// The hosts that are called without the proxy, such as .bank.internal; by default those of
-    /// NO_PROXY
-    #[arg(long, value_name = "HOSTS")]
-    no_proxy: Option<String>,
-}
-
-impl Arguments {
-    /// Returns the connection of the file, with members that options override.
-    fn connection(&self) -> Result<Connection, Failure> {
-        let wrong = |error| Failure::unable(error, "name files in UTF-8");
-        let mut members = match &self.connection {
-            Some(path) => Table::try_from(open(path)?).map_err(wrong)?,
-            // Nothing but the token endpoint is called.
-            None => self
-                .over
-                .token_url
-                .iter()
-                .map(|url| ("base_url".to_owned(), url.as_str().into()))
-                .collect(),
-        };
-        if let Some(key) = &self.over.key {
-            warn_if_exposed(key);
-            members.remove("signing_kid");
-        }
-        members.extend(Table::try_from(&self.over).map_err(wrong)?);
-        if let Some(key) = given_api_key(self.over.api_key.as_deref())? {
-            members.insert("api_key".to_owned(), key.as_str().into());
-        }
-        if let Some(given) = &self.over.proxy {
-            let proxy = given_proxy(given, self.over.no_proxy.as_deref())?;
-            members.insert("proxy".to_owned(), proxy.expose_url().as_str().into());
-        }
-        if let Some(scope) = &self.over.scope {
-            members.insert(
-                "scopes".to_owned(),
-                scope.split_ascii_whitespace().collect::<Vec<_>>().into(),
-            );
-        }
-        if !members.contains_key("api_key") {
-            let next = format_args!("pass --api-key @FILE or set {API_KEY}");
-            return Err(Failure::unable("expected an API key, found none", next));
-        }
-        // The arguments have every other member of a connection, and only the customer code can be
-        // malformed.
-        members.try_into().map_err(|error: toml::de::Error| {
-            Failure::unable(
-                format_args!("customer code: {}", error.message()),
-                "correct it",
-            )
-        })
-    }
 }
 
 /// The answer of the token endpoint, under its own names, and what else is known of the token.
@@ -146,7 +40,10 @@ struct Answer<'a> {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), Failure> {
-    let connection = arguments.connection()?;
+    // Nothing but the token endpoint is called.
+    let base_url = arguments.over.token_url();
+    let base_url = base_url.map(|url| ("base_url".to_owned(), url.into()));
+    let connection = connection(arguments.over.members(base_url.into_iter().collect())?)?;
     let token = block_on(async {
         let client = connection
             .client(ClientOptions::new().pacing(Pacing::Fail))

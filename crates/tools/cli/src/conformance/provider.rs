@@ -3,20 +3,21 @@
 
 use super::{Printing, api_key_header, failure, needed, roots};
 use crate::asynchronous::block_on;
-use crate::connection::{given_api_key, given_certificate, given_proxy, open};
+use crate::connection::{Over, connection, given_certificate, given_proxy, open};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
 use crate::output::Output;
 use bankrail::client::Connection;
-use bankrail::values::SecretString;
+use bankrail::jose::SigningKey;
 use bankrail_conformance::{
     Budget, Customer, Hook, ProviderJudge, ProviderJudgeOptions, RowSelection, UnrunRows,
     UnrunRowsError,
 };
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use toml::Table;
 
 /// A warning of the calls that `--limits` makes.
 const PRICE: &str = "--limits sends up to 27 statements and 16 token requests beyond the budget, in half a minute, and \
@@ -29,52 +30,14 @@ const MAX_REPORT_BYTES: usize = 4 << 20;
 pub(crate) struct Provider {
     /// The provider's address, such as https://bank.example; that of the connection without it
     url: Option<String>,
-    /// The customer: connection.toml, or the folder that it is in
-    #[arg(long, value_name = "FILE")]
-    connection: Option<PathBuf>,
+    #[command(flatten)]
+    over: Over,
     /// Another customer, for what must be kept from each other
     #[arg(long, value_name = "FILE")]
     second_connection: Option<PathBuf>,
-    /// The customer code
-    #[arg(long, value_name = "CODE")]
-    customer: Option<String>,
-    /// The private key that signs assertions
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// The name of that key, for the assertion's header
-    #[arg(long, value_name = "KID")]
-    kid: Option<String>,
-    /// The API key, which others see in the list of processes, or @FILE, or BANKRAIL_API_KEY
-    #[arg(long, value_name = "KEY")]
-    api_key: Option<String>,
-    /// The header of the API key [default: apikey]
-    #[arg(long, value_name = "NAME")]
-    api_key_header: Option<String>,
-    /// The audience of assertions [default: the address of the token endpoint]
-    #[arg(long, value_name = "URL")]
-    audience: Option<String>,
-    /// The address of the token endpoint [default: the provider's and /v1.0/auth]
-    #[arg(long, value_name = "URL")]
-    token_url: Option<String>,
-    /// A scope to ask for; several times for several
-    #[arg(long)]
-    scope: Vec<String>,
     /// An account whose statements may be asked for; several times for several
     #[arg(long, value_name = "ID")]
     account: Vec<String>,
-    /// The certificate authorities of the provider as PEM; those of the system without it
-    #[arg(long, value_name = "FILE")]
-    roots: Option<PathBuf>,
-    /// The certificate for a provider that asks for one, with its private key, as PEM
-    #[arg(long, value_name = "FILE")]
-    client_certificate: Option<PathBuf>,
-    /// The proxy, such as socks5h://proxy.example:1080, or @FILE for the first line of FILE; by
-    /// default that of the connection, never that of the environment
-    #[arg(long, value_name = "URL")]
-    proxy: Option<String>,
-    /// The hosts that are called without the proxy, such as .bank.internal
-    #[arg(long, value_name = "HOSTS")]
-    no_proxy: Option<String>,
     /// The calls that may be made: tokens=10,statements=25,tokens-per-second=2
     #[arg(long, default_value = "tokens=10,statements=25")]
     budget: Budget,
@@ -130,67 +93,27 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
 impl Provider {
     /// Returns a judge with the arguments' values, and those of the connection for the rest.
     fn judge(&self) -> Result<ProviderJudge, Failure> {
-        let connection = self.connection.as_deref().map(open).transpose()?;
-        let of = |given: &Option<String>, own: fn(&Connection) -> Option<&String>| {
-            given
-                .clone()
-                .or_else(|| connection.as_ref().and_then(own).cloned())
-        };
-        let path = |given: &Option<PathBuf>, own: fn(&Connection) -> Option<&PathBuf>| {
-            let found = given.as_ref().or_else(|| connection.as_ref().and_then(own));
-            found.map(|path| path.to_string_lossy().into_owned())
-        };
-        let all = |given: &[String], own: fn(&Connection) -> Vec<String>| match (given, &connection)
-        {
-            ([], Some(connection)) => own(connection),
-            (given, _) => given.to_vec(),
-        };
-        let url = needed(
-            of(&self.url, |own| Some(&own.base_url)),
-            "expected an address",
-            "name the provider's address",
-        )?;
-        // Another address than the connection's has its own token endpoint.
-        let own_token_url = |own: &Connection| own.token_url.clone().filter(|_| self.url.is_none());
-        let token_url = self
-            .token_url
-            .clone()
-            .or_else(|| connection.as_ref().and_then(own_token_url));
-        let own_code = || connection.as_ref().map(|own| own.customer.to_string());
-        let code = self.customer.clone().or_else(own_code);
-        let accounts = all(&self.account, account_ids);
+        let mut own = Table::new();
+        if let Some(url) = &self.url {
+            own.insert("base_url".to_owned(), url.as_str().into());
+        }
+        if !self.account.is_empty() {
+            own.insert("accounts".to_owned(), self.account.clone().into());
+        }
+        let members = self.over.members(own)?;
         needed(
-            accounts.first(),
+            members.get("accounts"),
             "expected an account",
             "--account names one whose statements may be asked for",
         )?;
-        let code = needed(
-            code,
-            "expected a customer code",
-            "--customer or --connection has it",
-        )?;
-        let api_key =
-            given_api_key(self.api_key.as_deref())?.map(|key| SecretString::from(key.as_str()));
-        let api_key = api_key.or_else(|| connection.as_ref().map(|own| own.api_key.clone()));
-        let api_key = needed(
-            api_key,
-            "expected an API key",
-            "--api-key @FILE, BANKRAIL_API_KEY or --connection has it",
-        )?;
-        let key = path(&self.key, |own| Some(&own.signing_key));
-        let key = needed(
-            key,
-            "expected a private key",
-            "--key or --connection names its file",
-        )?;
-        let kid = of(&self.kid, |own| own.signing_kid.as_ref());
-        let header = of(&self.api_key_header, |own| own.api_key_header.as_ref());
+        let own = connection(members)?;
+        let path = |path: &Path| path.to_string_lossy().into_owned();
         let mut options = ProviderJudgeOptions::new()
-            .api_key_header(api_key_header(header.as_deref())?)
-            .scopes(all(&self.scope, |own| own.scopes.clone()))
+            .api_key_header(api_key_header(own.api_key_header.as_deref())?)
+            .scopes(own.scopes.clone())
             .roots(roots(
-                path(&self.roots, |own| own.roots.as_ref()).as_deref(),
-                self.roots.is_none() && connection.as_ref().is_some_and(|own| own.system_roots),
+                own.roots.as_deref().map(path).as_deref(),
+                own.system_roots,
             )?)
             .budget(self.budget)
             .wait(Duration::from_secs(self.wait))
@@ -203,20 +126,12 @@ impl Provider {
                     "judging, with {tokens} token requests and {statements} statements left"
                 ));
             });
-        let certificate = path(&self.client_certificate, |own| {
-            own.client_certificate.as_ref()
-        });
-        if let Some(path) = certificate {
-            options = options.client_certificate(given_certificate(&path)?);
+        if let Some(file) = &own.client_certificate {
+            options = options.client_certificate(given_certificate(&path(file))?);
         }
-        let own = connection.as_ref().and_then(|own| own.proxy.as_ref());
-        let given = self
-            .proxy
-            .as_deref()
-            .or(own.map(SecretString::expose_secret));
-        if let Some(given) = given {
-            let except = of(&self.no_proxy, |own| own.no_proxy.as_ref());
-            options = options.proxy(given_proxy(given, except.as_deref())?);
+        if let Some(proxy) = &own.proxy {
+            let proxy = given_proxy(proxy.expose_secret(), own.no_proxy.as_deref())?;
+            options = options.proxy(proxy);
         }
         if let Some(seed) = self.printing.seed {
             options = options.seed(seed);
@@ -227,36 +142,34 @@ impl Provider {
         if let Some(book) = &self.book {
             options = options.book(Hook::new(book));
         }
-        if let Some(url) = token_url {
-            options = options.token_url(url);
+        if let Some(url) = &own.token_url {
+            options = options.token_url(url.clone());
         }
-        if let Some(audience) = of(&self.audience, |own| own.audience.as_ref()) {
-            options = options.audience(audience);
+        if let Some(audience) = &own.audience {
+            options = options.audience(audience.clone());
         }
         if let Some(second) = self.second_connection.as_deref().map(open).transpose()? {
-            let accounts = account_ids(&second);
-            let key = file::signing(
-                &second.signing_key.to_string_lossy(),
-                second.signing_kid.as_deref(),
-            )?;
-            let customer = Customer::new(second.customer.to_string(), second.api_key, accounts);
+            let (customer, key) = customer(second)?;
             options = options.second_customer(customer).second_signing_key(key);
         }
         if let Some(report) = &self.rest_of {
             options = options.rest_of(unrun(report)?);
         }
-        let key = file::signing(&key, kid.as_deref())?;
-        ProviderJudge::new(&url, Customer::new(code, api_key, accounts), &key, options)
-            .map_err(|error| failure(&error, ""))
+        let url = own.base_url.clone();
+        let (customer, key) = customer(own)?;
+        ProviderJudge::new(&url, customer, &key, options).map_err(|error| failure(&error, ""))
     }
 }
 
-fn account_ids(connection: &Connection) -> Vec<String> {
-    connection
-        .accounts
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+/// The customer of a connection, and its signing key.
+fn customer(own: Connection) -> Result<(Customer, SigningKey), Failure> {
+    let key = file::signing(
+        &own.signing_key.to_string_lossy(),
+        own.signing_kid.as_deref(),
+    )?;
+    let accounts: Vec<_> = own.accounts.iter().map(ToString::to_string).collect();
+    let customer = Customer::new(own.customer.to_string(), own.api_key, accounts);
+    Ok((customer, key))
 }
 
 fn unrun(path: &str) -> Result<UnrunRows, Failure> {
