@@ -18,6 +18,8 @@ pub(super) const LINGER: std::time::Duration = std::time::Duration::from_secs(2)
 /// The state of one connection, shared by its driver, its transport and its requests.
 #[derive(Debug)]
 pub(super) struct Activity {
+    /// The number of the connection among those of its server.
+    number: u64,
     state: Mutex<State>,
     changed: Notify,
 }
@@ -61,7 +63,7 @@ enum Waiting {
 }
 
 impl Activity {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(number: u64) -> Self {
         let now = Instant::now();
         let waiting = Waiting::Header(now);
         let state = State {
@@ -76,9 +78,14 @@ impl Activity {
             bytes_are_headers: true,
         };
         Self {
+            number,
             state: Mutex::new(state),
             changed: Notify::new(),
         }
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The first header is due from now on.

@@ -24,17 +24,20 @@
 //! No server can tell honest strangers from others that come from as many networks as there are
 //! places.
 
+mod strangers;
+
 use super::activity::Activity;
 use super::connection::MAX_HTTP2_REQUESTS;
 use super::options::ServerOptions;
 use crate::endpoint::Knows;
 use ipnet::IpNet;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use strangers::Strangers;
 use tokio::time::Instant;
 
 /// The time for which an address is known after a request with a known caller.
@@ -42,10 +45,6 @@ const KNOWN_FOR: Duration = Duration::from_secs(3600);
 
 /// The most addresses without a connection that are remembered as known.
 const MAX_REMEMBERED_PEERS: usize = 16 * 1024;
-
-/// The time between two searches for addresses that are no longer known, while too many are
-/// remembered.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// The peer that a connection is counted for: an IPv4 address, or the network of 64 bits that an
 /// IPv6 address is in, because one subscriber has all of its addresses. A trusted proxy, behind
@@ -102,9 +101,12 @@ pub(super) struct Places {
 struct Table {
     peers: BTreeMap<Source, Peer>,
     callers: HashMap<u64, Caller>,
+    strangers: Strangers,
+    /// The addresses that are known, by the end of that.
+    known: BTreeSet<(Instant, Source)>,
     taken: usize,
-    /// The time at which addresses that are no longer known were last forgotten.
-    swept: Option<Instant>,
+    /// The connections that have begun.
+    begun: u64,
 }
 
 /// The counts of one caller.
@@ -122,8 +124,8 @@ struct Peer {
 }
 
 impl Peer {
-    fn is_known(&self, source: &Source, now: Instant) -> bool {
-        source.trusted || self.known_until.is_some_and(|until| now < until)
+    fn is_known(&self, source: &Source) -> bool {
+        source.trusted || self.known_until.is_some()
     }
 }
 
@@ -137,14 +139,12 @@ impl Places {
 
     /// Takes a place for a connection from this address.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Result<Place, NoPlace> {
-        let (now, source) = (
-            Instant::now(),
-            Source::of(address, &self.options.trusted_proxies),
-        );
+        let source = Source::of(address, &self.options.trusted_proxies);
         // Judged and taken under one lock: two connections never get one place.
         let table = &mut *self.lock();
+        table.forget(Instant::now());
         let peer = table.peers.get(&source);
-        let known = source.trusted || peer.is_some_and(|peer| peer.is_known(&source, now));
+        let known = source.trusted || peer.is_some_and(|peer| peer.is_known(&source));
         let own = peer.map_or(&[][..], |peer| &peer.connections);
         if !source.trusted && own.len() >= self.options.max_connections_per_address {
             let (_, victim) =
@@ -154,21 +154,18 @@ impl Places {
         let all = self.options.max_connections;
         let share = all / 4;
         let most = if known { all } else { all - share };
-        // Counting strangers takes a while, and a server is seldom full.
-        if table.taken >= most {
-            let strangers = table.of(false, now).count();
-            if table.taken >= all || strangers >= most {
-                let least = if known { share + 1 } else { share.max(1) };
-                let victim = if strangers >= least {
-                    table.least_missed(share, now)
-                } else {
-                    expendable(table.of(true, now))
-                };
-                let (from, victim) = victim.ok_or(NoPlace::Wait)?;
-                table.evict(from, &victim);
-            }
+        let strangers = table.strangers.connections();
+        if table.taken >= all || strangers >= most {
+            let least = if known { share + 1 } else { share.max(1) };
+            let victim = if strangers >= least {
+                table.least_missed(share)
+            } else {
+                expendable(table.known_connections())
+            };
+            let (from, victim) = victim.ok_or(NoPlace::Wait)?;
+            table.evict(from, &victim);
         }
-        let activity = Arc::new(Activity::new());
+        let activity = Arc::new(Activity::new(table.begun));
         table
             .peers
             .entry(source)
@@ -176,6 +173,8 @@ impl Places {
             .connections
             .push(Arc::clone(&activity));
         table.taken += 1;
+        table.begun += 1;
+        table.count(source, &activity);
         Ok(Place {
             activity,
             source,
@@ -187,10 +186,11 @@ impl Places {
     /// descriptor is free. `false`: there is none.
     pub(super) fn give_up_one(&self) -> bool {
         let table = &mut *self.lock();
-        let now = Instant::now();
+        table.forget(Instant::now());
+        let unproved = |(_, one): &(_, Arc<Activity>)| !one.has_known_caller();
         let victim = table
-            .least_missed(self.options.max_connections / 4, now)
-            .or_else(|| expendable(table.of(true, now)).filter(|(_, one)| !one.has_known_caller()));
+            .least_missed(self.options.max_connections / 4)
+            .or_else(|| expendable(table.known_connections()).filter(unproved));
         victim.is_some_and(|(from, victim)| {
             table.evict(from, &victim);
             true
@@ -204,36 +204,34 @@ impl Places {
 }
 
 impl Table {
-    /// The connections of addresses that are known, or of strangers.
-    fn of(&self, known: bool, now: Instant) -> impl Iterator<Item = (Source, &Arc<Activity>)> {
+    /// The connections of addresses that are known.
+    fn known_connections(&self) -> impl Iterator<Item = (Source, &Arc<Activity>)> {
         let peers = self.peers.iter();
         peers
-            .filter(move |(source, peer)| peer.is_known(source, now) == known)
+            .filter(|(source, peer)| peer.is_known(source))
             .flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one)))
     }
 
-    /// The stranger's connection that gives up its place: of a caller beyond its share first.
-    fn least_missed(&self, share: usize, now: Instant) -> Option<(Source, Arc<Activity>)> {
-        let strangers = self.of(false, now);
-        let strangers: Vec<_> = strangers
-            .map(|(source, one)| (one.caller(), source, one))
-            .collect();
-        let (mut callers, mut networks) = (HashMap::new(), HashMap::new());
-        for (caller, source, _) in &strangers {
-            *callers.entry(*caller).or_insert(0_usize) += 1;
-            *networks.entry(source.network()).or_insert(0_usize) += 1;
+    /// Counts a connection among those of strangers, unless its address is known.
+    fn count(&mut self, source: Source, connection: &Activity) {
+        let peer = self.peers.get(&source);
+        if peer.is_some_and(|peer| !peer.is_known(&source)) {
+            self.strangers.insert(source, connection);
         }
-        let least = strangers.into_iter().max_by_key(|(caller, source, one)| {
-            let of_caller = caller.and_then(|_| callers.get(caller));
-            let own = self.peers.get(source).map(|peer| peer.connections.len());
-            (
-                of_caller.filter(|connections| **connections > share),
-                networks.get(&source.network()),
-                own,
-                Reverse(one.useful_at()),
-            )
-        });
-        least.map(|(_, source, one)| (source, Arc::clone(one)))
+    }
+
+    /// The stranger's connection that gives up its place: of a caller beyond its share first.
+    fn least_missed(&mut self, share: usize) -> Option<(Source, Arc<Activity>)> {
+        loop {
+            let (source, number) = self.strangers.first(share)?;
+            let mut own = self.peers.get(&source)?.connections.iter();
+            let first = Arc::clone(own.find(|one| one.number() == number)?);
+            // The last request of a known caller may have ended since it was counted.
+            self.count(source, &first);
+            if self.strangers.first(share) == Some((source, number)) {
+                return Some((source, first));
+            }
+        }
     }
 
     /// A request of a connection names its caller, which may have this many connections, and this
@@ -257,11 +255,14 @@ impl Table {
         }
         let count = self.callers.entry(caller).or_default();
         let before = activity.caller();
-        if before != Some(caller) {
-            count.connections += 1;
+        let is_new = before != Some(caller);
+        count.connections += usize::from(is_new);
+        let has = count.connections;
+        if is_new {
             activity.set_caller(caller, &count.requests);
+            self.count(source, activity);
         }
-        let too_many = count.connections > connections;
+        let too_many = has > connections;
         if too_many || activity.requests_of_caller() >= requests {
             let all = self
                 .peers
@@ -320,6 +321,7 @@ impl Table {
             if peer.connections.is_empty() && peer.known_until.is_none() {
                 self.peers.remove(&source);
             }
+            self.strangers.remove(source, activity.number());
             if let Some(caller) = activity.caller() {
                 self.uncount(caller);
             }
@@ -329,22 +331,36 @@ impl Table {
     /// A request from this address had a known caller.
     fn knows(&mut self, source: Source) {
         let now = Instant::now();
-        // A sweep goes through all peers under the lock, so it is made when there are too many, and
-        // seldom.
-        if self.peers.len() > MAX_REMEMBERED_PEERS
-            && self.swept.is_none_or(|swept| now >= swept + SWEEP_EVERY)
-        {
-            self.peers
-                .retain(|source, peer| !peer.connections.is_empty() || peer.is_known(source, now));
-            self.swept = Some(now);
-        }
+        self.forget(now);
         // The connection may have given up its place before its caller was known.
-        let is_remembered = self
-            .peers
-            .get(&source)
-            .is_some_and(|peer| peer.known_until.is_some());
-        if is_remembered || self.peers.len() <= MAX_REMEMBERED_PEERS {
-            self.peers.entry(source).or_default().known_until = Some(now + KNOWN_FOR);
+        let before = self.peers.get(&source).and_then(|peer| peer.known_until);
+        if before.is_some() || self.peers.len() <= MAX_REMEMBERED_PEERS {
+            let until = now + KNOWN_FOR;
+            self.peers.entry(source).or_default().known_until = Some(until);
+            if let Some(before) = before {
+                self.known.remove(&(before, source));
+            }
+            self.known.insert((until, source));
+            self.strangers.remove_all(source);
+        }
+    }
+
+    /// Forgets the addresses that are known no longer.
+    fn forget(&mut self, now: Instant) {
+        while let Some((until, source)) = self.known.first().copied()
+            && until <= now
+        {
+            self.known.pop_first();
+            if let Some(peer) = self.peers.get_mut(&source) {
+                peer.known_until = None;
+                // A trusted proxy never is a stranger.
+                for one in peer.connections.iter().filter(|_| !source.trusted) {
+                    self.strangers.insert(source, one);
+                }
+                if peer.connections.is_empty() {
+                    self.peers.remove(&source);
+                }
+            }
         }
     }
 }
@@ -448,6 +464,86 @@ mod tests {
         let request = place.activity.begin();
         request.known_caller(place.knows()).name(caller);
         request
+    }
+
+    /// The stranger's connection that gives up its place, found by looking at each of them.
+    fn naive(table: &Table, share: usize) -> Option<u64> {
+        let strangers = table
+            .peers
+            .iter()
+            .filter(|(source, peer)| !peer.is_known(source));
+        let all: Vec<_> = strangers
+            .flat_map(|(source, peer)| peer.connections.iter().map(|one| (*source, one)))
+            .collect();
+        let like = |is_like: &dyn Fn(Source, &Activity) -> bool| {
+            all.iter()
+                .filter(|(source, one)| is_like(*source, one))
+                .count()
+        };
+        assert_eq!(table.strangers.connections(), all.len());
+        let least = all.iter().max_by_key(|(source, one)| {
+            let caller = one.caller();
+            let of_caller = caller.map(|_| like(&|_, other| other.caller() == caller));
+            (
+                of_caller.filter(|connections| *connections > share),
+                like(&|other, _| other.network() == source.network()),
+                like(&|other, _| other == *source),
+                Reverse((one.useful_at(), one.number())),
+                *source,
+            )
+        });
+        least.map(|(_, one)| one.number())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_counts_choose_the_connection_that_a_look_at_each_would() {
+        let mut state = 1_u64;
+        let mut below = |end: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % end
+        };
+        let options = ServerOptions::new().max_connections(24);
+        let options = options.trusted_proxies(&["10.0.0.1/32".parse().unwrap()]);
+        let places = Places::new(options.max_connections_per_address(5));
+        let (mut held, mut requests) = (Vec::new(), Vec::new());
+        let mut beyond = 0;
+        for _ in 0..6_000 {
+            held.retain(|place: &Place| !place.activity.is_evicted());
+            requests.truncate(20);
+            let at = usize::try_from(below(held.len().max(1) as u64)).unwrap();
+            match below(20) {
+                0..10 => {
+                    let [network, last] =
+                        [below(4), below(5)].map(|part| u8::try_from(part).unwrap());
+                    held.extend(places.admit([10, 0, network, last].into()));
+                }
+                10..14 if !held.is_empty() => {
+                    let caller = below(4).min(2).to_string();
+                    requests.push(named_request(&held[at], &caller));
+                }
+                14 if !held.is_empty() && below(20) == 0 => requests.push(known_request(&held[at])),
+                15..17 if !requests.is_empty() => {
+                    drop(requests.swap_remove(at % requests.len()));
+                }
+                17 if !held.is_empty() => drop(held.swap_remove(at)),
+                18 if below(40) == 0 => tokio::time::advance(KNOWN_FOR).await,
+                _ => tokio::time::advance(Duration::from_millis(below(3))).await,
+            }
+            let table = &mut *places.lock();
+            table.forget(Instant::now());
+            for share in [2, 6, 24] {
+                let (chosen, expected) = (table.least_missed(share), naive(table, share));
+                let chosen = chosen.map(|(_, one)| one.number());
+                assert_eq!(chosen, expected);
+                let all = table.least_missed(usize::MAX).map(|(_, one)| one.number());
+                beyond += usize::from(chosen != all);
+            }
+        }
+        assert!(beyond > 500, "callers beyond their share are met: {beyond}");
+        drop((held, requests));
+        assert_eq!(places.lock().strangers.first(0), None);
     }
 
     #[tokio::test(start_paused = true)]
