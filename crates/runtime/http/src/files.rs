@@ -60,6 +60,15 @@ pub fn is_readable_by_all(path: &Path) -> bool {
     }
 }
 
+/// Waits until the name of a new file is on the disk: syncing the file itself need not do that.
+/// Errors are ignored, because not every file system can sync a folder. Does nothing where a folder
+/// cannot be opened as a file.
+pub fn sync_name(path: &Path) {
+    let parent = path.parent().filter(|name| !name.as_os_str().is_empty());
+    let folder = File::open(parent.unwrap_or(Path::new(".")));
+    let _ = folder.and_then(|folder| folder.sync_all());
+}
+
 /// Calls `read`, which may block, after each `interval` on a thread for blocking work, and passes
 /// its outcome to `report`. Returns when the runtime shuts down; drop the future to end it before.
 ///

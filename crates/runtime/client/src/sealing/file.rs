@@ -61,7 +61,11 @@ fn create(path: &Path) -> io::Result<()> {
     // If another process was first, the caller reads the secret of that one.
     match file.persist_noclobber(path) {
         Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
-        _ => Ok(()),
+        _ => {
+            // Before anything is sealed with the secret.
+            files::sync_name(path);
+            Ok(())
+        }
     }
 }
 

@@ -209,6 +209,8 @@ fn append_to(path: &Path) -> io::Result<(File, bool)> {
     let file = options.open(path)?;
     let found = file.metadata()?;
     if !found.is_file() || found.len() == 0 {
+        // A record is on the disk only if the file's name is.
+        bankrail_http::files::sync_name(path);
         return Ok((file, false));
     }
     let (mut written, mut last) = (File::open(path)?, [0]);
