@@ -122,18 +122,35 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The file whose lock stands for a database: beside it, also if `database` is a link to that of
-/// another folder.
-pub(crate) fn lock_of(database: &Path) -> io::Result<PathBuf> {
-    if !database.is_symlink() {
-        return Ok(database.with_extension("lock"));
+/// The file whose lock stands for a database: beside it, also if `database` is a symbolic link to
+/// that of another folder. A database with several names is refused: each name would have a lock,
+/// and a journal of SQLite, of its own.
+pub(crate) fn lock_of(database: &Path) -> Result<PathBuf, Failure> {
+    let failed = |error| unwritable(database, &error);
+    let mut place = database.to_owned();
+    if database.is_symlink() {
+        place = fs::canonicalize(database)
+            .or_else(|_| {
+                // A file that does not exist has no place. One that does is not opened here: closing
+                // it would end the locks that SQLite has on it in this process.
+                open_lock(database)?;
+                fs::canonicalize(database)
+            })
+            .map_err(failed)?;
     }
-    let place = fs::canonicalize(database).or_else(|_| {
-        // A file that does not exist has no place. One that does is not opened here: closing it would
-        // end the locks that SQLite has on it in this process.
-        open_lock(database)?;
-        fs::canonicalize(database)
-    })?;
+    #[cfg(unix)]
+    if let Ok(found) = place.metadata()
+        && let names = std::os::unix::fs::MetadataExt::nlink(&found)
+        && names > 1
+    {
+        return Err(Failure::unable(
+            format_args!(
+                "{}: expected a database with one name, found {names} hard links",
+                database.display()
+            ),
+            "remove the other names, which find -samefile lists; a copy needs a folder of its own",
+        ));
+    }
     Ok(place.with_extension("lock"))
 }
 

@@ -194,7 +194,7 @@ impl Folders {
     fn lock(&self) -> Result<File, Failure> {
         // A command may be asking whether a provider runs.
         let database = self.data("provider.sqlite");
-        let path = lock_of(&database).map_err(|error| damaged(&database, &error))?;
+        let path = lock_of(&database)?;
         let taken = taken(&path, 20)?;
         taken.ok_or_else(|| {
             let (data, expected) = (
@@ -222,10 +222,12 @@ impl Folders {
     }
 
     /// True while a provider runs on the data.
-    fn is_in_use(&self) -> bool {
+    fn is_in_use(&self) -> Result<bool, Failure> {
+        let file = open_lock(&lock_of(&self.data("provider.sqlite"))?);
         // Shared below, so that two commands that ask do not take each other for a provider.
-        let file = lock_of(&self.data("provider.sqlite")).and_then(|path| open_lock(&path));
-        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        let is_locked =
+            |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        Ok(file.is_ok_and(is_locked))
     }
 }
 

@@ -27,7 +27,7 @@ impl Folder {
     pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
         make_folder(&path)?;
         let database = path.join(DATABASE);
-        let file = lock_of(&database).map_err(|error| unwritable(&database, &error))?;
+        let file = lock_of(&database)?;
         let lock = open_lock(&file).map_err(|error| unwritable(&file, &error))?;
         // Two billers over one folder would poll the same accounts.
         match lock.try_lock() {

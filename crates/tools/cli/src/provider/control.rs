@@ -222,7 +222,7 @@ async fn carry_out(
     let operation = arguments.operation();
     let needs_provider = !operation.acts_on_data();
     // control.json stays when a provider ends, and when it starts again without its control.
-    let may_be_asked = folders.is_in_use() && folders.data("control.json").exists();
+    let may_be_asked = folders.is_in_use()? && folders.data("control.json").exists();
     if needs_provider || may_be_asked {
         let access = Access::read(folders)?;
         let tls = client_config(None, None)
@@ -238,7 +238,7 @@ async fn carry_out(
             Err(_) => {}
         }
     }
-    if arguments.number("wait").is_some() && !folders.is_in_use() {
+    if arguments.number("wait").is_some() && !folders.is_in_use()? {
         return Err(Failure::refused(
             "no provider runs on this data",
             "start bankrail provider, which delivers the message, or leave --wait out",

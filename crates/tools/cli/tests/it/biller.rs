@@ -720,6 +720,11 @@ fn a_link_to_the_database_of_another_folder_is_locked_with_it() {
         line.contains("another bankrail biller uses this folder"),
         "{line}"
     );
+    // Another name of the same file has another lock.
+    fs::remove_file(other.join("biller.sqlite")).unwrap();
+    fs::hard_link(data.join("biller.sqlite"), other.join("biller.sqlite")).unwrap();
+    let line = through(&[]).failed(2);
+    assert!(line.contains("with one name, found 2 hard links"), "{line}");
     biller.kill();
 }
 
