@@ -65,7 +65,7 @@ pub(crate) fn failure(error: &ConnectionError) -> Failure {
         ConnectionError::Listen { .. } => "pass an address of this machine with --listen",
         _ => "correct the connection",
     };
-    Failure::unable(causes(error), next)
+    Failure::caused(error, causes(error), next)
 }
 
 fn after_options(error: &ClientOptionsError) -> &'static str {

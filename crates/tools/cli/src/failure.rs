@@ -1,6 +1,8 @@
 //! Outcomes and failures of a command, with its exit status.
 
+use bankrail::http::tls::error_chain;
 pub(crate) use bankrail::values::causes;
+use std::error::Error;
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
@@ -59,18 +61,20 @@ impl Failure {
 
     /// A command that cannot be carried out, and what to do next.
     pub(crate) fn unable(what: impl Display, next: impl Display) -> Self {
-        let what = what.to_string();
-        // Whichever file it was, none can be opened.
-        #[cfg(unix)]
-        if what.contains("(os error 24)") {
-            use rustix::process::{Resource, getrlimit};
-            let limit = getrlimit(Resource::Nofile).current;
-            let limit = limit.map_or_else(|| "none".to_owned(), |limit| limit.to_string());
-            return Self::Unable(format!(
-                "{what}; raise the limit of open files (ulimit -n), found {limit}"
-            ));
-        }
         Self::Unable(format!("{what}; {next}"))
+    }
+
+    /// A command that cannot be carried out because of an error, and what to do next unless a limit
+    /// of the process is the cause.
+    pub(crate) fn caused(
+        error: &(dyn Error + 'static),
+        what: impl Display,
+        next: impl Display,
+    ) -> Self {
+        match limit_reached(error) {
+            Some(advice) => Self::unable(what, advice),
+            None => Self::unable(what, next),
+        }
     }
 
     /// The same failure of a file that the command needs and does not judge.
@@ -89,6 +93,31 @@ impl Failure {
             Self::Closed => (None, ExitCode::SUCCESS),
         }
     }
+}
+
+/// The limit of the process that an error or one of its causes has met, and what to do.
+#[cfg(unix)]
+fn limit_reached(error: &(dyn Error + 'static)) -> Option<String> {
+    use rustix::io::Errno;
+    use rustix::process::{Resource, getrlimit};
+    let code = |one: &(dyn Error + 'static)| one.downcast_ref::<io::Error>()?.raw_os_error();
+    let (limit, resource) = match Errno::from_raw_os_error(error_chain(error).find_map(code)?) {
+        Errno::MFILE => ("limit of open files (ulimit -n)", Resource::Nofile),
+        Errno::FBIG => ("limit of a file's bytes (ulimit -f)", Resource::Fsize),
+        Errno::AGAIN | Errno::NOMEM => {
+            let advice = "end other programs, or raise the limits of threads and memory (ulimit -u, ulimit -v)";
+            return Some(advice.to_owned());
+        }
+        _ => return None,
+    };
+    let found = getrlimit(resource).current;
+    let found = found.map_or_else(|| "none".to_owned(), |found| found.to_string());
+    Some(format!("raise the {limit}, found {found}"))
+}
+
+#[cfg(not(unix))]
+fn limit_reached(_: &(dyn Error + 'static)) -> Option<String> {
+    None
 }
 
 /// An error of standard output. Errors of inputs name their file.

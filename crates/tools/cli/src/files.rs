@@ -192,7 +192,8 @@ pub(crate) fn unnamed(path: &Path, mode: u32) -> io::Result<Unfinished> {
 
 /// A file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    Failure::unable(
+    Failure::caused(
+        error,
         format_args!("{}: cannot be written: {error}", path.display()),
         "choose another file, or - for standard output",
     )

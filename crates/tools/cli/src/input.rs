@@ -122,7 +122,8 @@ pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
         io::ErrorKind::PermissionDenied => "check who may read it",
         _ => "check the file",
     };
-    Failure::unable(
+    Failure::caused(
+        error,
         format_args!("{}: cannot be read: {error}", name(path)),
         next,
     )

@@ -275,8 +275,9 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// A file that is missing or damaged. It is never replaced, because its content may exist nowhere
 /// else.
-fn damaged(path: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::unable(
+fn damaged(path: &Path, error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::caused(
+        error,
         format_args!("{}: {}", path.display(), causes(error)),
         "restore the file, or start with another folder with --data",
     )

@@ -1,5 +1,6 @@
 //! Files that are not whole yet, and what Ctrl-C and `SIGTERM` do to them.
 
+use crate::asynchronous;
 use crate::failure::Failure;
 use bankrail::http::serve::Shutdown;
 use std::ffi::OsStr;
@@ -121,10 +122,8 @@ fn list() -> MutexGuard<'static, List> {
 pub(crate) fn shutdown() -> Result<Shutdown, Failure> {
     list().is_left_alone = true;
     Shutdown::on_signal().map_err(|error| {
-        Failure::unable(
-            format_args!("signals cannot be received: {error}"),
-            "try again",
-        )
+        let what = format!("signals cannot be received: {error}");
+        Failure::caused(&error, what, "try again")
     })
 }
 
@@ -135,10 +134,8 @@ fn remove_when_interrupted() {
     ONCE.call_once(|| {
         let (ready, is_ready) = channel();
         let wait = move || {
-            if let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-            {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            if let Ok(runtime) = asynchronous::runtime(&mut builder) {
                 let _ = runtime.block_on(end_when_interrupted(ready));
             }
         };

@@ -69,7 +69,7 @@ pub(super) fn store(folder: &Path) -> Result<SqliteStore, Failure> {
     let advice = "make room on the disk, use the version of the program that wrote it, or restore it from a backup: in \
                   another folder everything begins anew";
     SqliteStore::open(folder.join(DATABASE), SqliteOptions::new())
-        .map_err(|error| Failure::unable(causes(&error), advice))
+        .map_err(|error| Failure::caused(&error, causes(&error), advice))
 }
 
 /// The archive of a folder.
@@ -92,7 +92,7 @@ fn secret(path: &Path, if_other: &str) -> Result<SealingSecret, Failure> {
             SealingSecretFileError::Content { .. } => if_other,
             _ => "check the folder, or pass another one with --data",
         };
-        Failure::unable(causes(&error), next)
+        Failure::caused(&error, causes(&error), next)
     })
 }
 

@@ -139,14 +139,8 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
     ];
     write(&files, true)?;
     drop(
-        bankrail::stores::sqlite::SqliteStore::open(&database, Default::default()).map_err(
-            |error| {
-                Failure::unable(
-                    format_args!("{}: {}", database.display(), causes(&error)),
-                    "choose another folder",
-                )
-            },
-        )?,
+        bankrail::stores::sqlite::SqliteStore::open(&database, Default::default())
+            .map_err(|error| Failure::caused(&error, causes(&error), "choose another folder"))?,
     );
     Ok(())
 }

@@ -427,7 +427,8 @@ async fn print_refusals(
 async fn listen(address: SocketAddr, option: &str) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let next = format!("choose another address with {option}, such as 127.0.0.1:0");
-        Failure::unable(
+        Failure::caused(
+            &error,
             format_args!("{address}: cannot be listened on: {error}"),
             next,
         )

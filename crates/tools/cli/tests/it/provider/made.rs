@@ -55,28 +55,83 @@ fn lasting(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn without_descriptors_the_limit_is_to_be_raised_and_no_file_restored() {
     let folder = Folder::new();
     let data = text(&copy_of_data(&folder));
-    // Another file fails at each: the certificate, the audit's, the database.
-    for files in [10, 12, 16, 20] {
-        let shell = format!(r#"ulimit -n {files} && exec "$0" "$@""#);
-        let program = env!("CARGO_BIN_EXE_bankrail");
-        let output = std::process::Command::new("sh")
-            .args([
-                "-c",
-                &shell,
-                program,
-                "provider",
-                "--listen",
-                "127.0.0.1:0",
-                "--data",
-                &data,
-            ])
-            .output()
-            .unwrap();
-        let err = String::from_utf8(output.stderr).unwrap();
+    let provider = ["provider", "--listen", "127.0.0.1:0", "--data", &data];
+    // Another file fails at each: the runtime's, the certificate, the audit's, the database.
+    for files in 5..=20 {
+        let (code, err) = limited(&format!("-n {files}"), &provider);
         let advice = format!("raise the limit of open files (ulimit -n), found {files}\n");
-        assert!(err.ends_with(&advice), "{files}: {err}");
+        assert!(code == 2 && err.ends_with(&advice), "{files}: {err}");
+        assert_eq!(err.lines().count(), 1, "{files}: {err}");
         assert!(!err.contains("restore"), "{files}: {err}");
     }
+    // Its thread for signals has no runtime, and the files are written all the same or not at all.
+    for files in 6..=8 {
+        let keys = text(&folder.path(&format!("keys-{files}")));
+        let (_, err) = limited(
+            &format!("-n {files}"),
+            &["keys", "generate", "--only", "signing", &keys],
+        );
+        assert!(!err.contains("panicked"), "{files}: {err}");
+    }
+}
+
+/// The exit status of the program under a limit, and its standard error.
+fn limited(limit: &str, arguments: &[&str]) -> (i32, String) {
+    let shell = format!(r#"ulimit {limit} && exec "$0" "$@""#);
+    let program = env!("CARGO_BIN_EXE_bankrail");
+    let output = std::process::Command::new("sh")
+        .args(["-c", &shell, program])
+        .args(arguments)
+        .stdout(Stdio::null())
+        .output()
+        .unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    (output.status.code().unwrap(), err)
+}
+
+#[test]
+fn files_that_may_not_be_so_large_leave_no_folder_half_made() {
+    let folder = Folder::new();
+    let data = folder.path("data");
+    for limit in ["-f 0", "-f 1"] {
+        let arguments = [
+            "provider",
+            "--listen",
+            "127.0.0.1:0",
+            "--data",
+            &text(&data),
+        ];
+        let (code, err) = limited(limit, &arguments);
+        assert_eq!(code, 2, "{limit}: {err}");
+        let advice = "raise the limit of a file's bytes (ulimit -f), found ";
+        assert!(
+            err.contains(advice) && err.lines().count() == 1,
+            "{limit}: {err}"
+        );
+        assert_eq!(
+            fs::read_dir(data.parent().unwrap()).unwrap().count(),
+            0,
+            "{limit}"
+        );
+    }
+}
+
+#[test]
+fn a_second_name_of_the_database_is_refused() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let (own, other) = (data.join("provider.sqlite"), folder.path("other.sqlite"));
+    fs::hard_link(&own, &other).unwrap();
+    for further in [&[][..], &["control", "limits"]] {
+        let arguments = ["provider", "--data", &text(&data)];
+        let line = run([&arguments[..], further].concat()).failed(2);
+        assert!(
+            line.contains("expected a database with one name, found 2 hard links"),
+            "{line}"
+        );
+    }
+    fs::remove_file(other).unwrap();
+    drop(Bank::start(&data, &[]));
 }
 
 #[test]
