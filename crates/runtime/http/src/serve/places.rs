@@ -31,7 +31,6 @@ use super::connection::MAX_HTTP2_REQUESTS;
 use super::options::ServerOptions;
 use crate::endpoint::Knows;
 use ipnet::IpNet;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::IpAddr;
@@ -423,6 +422,7 @@ impl Drop for Place {
 mod tests {
     use super::super::activity::InProgress;
     use super::*;
+    use std::cmp::Reverse;
 
     fn places(connections: usize) -> Arc<Places> {
         Places::new(
