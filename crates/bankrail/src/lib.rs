@@ -14,6 +14,8 @@ pub use bankrail_camt as camt;
 pub use bankrail_camt052 as camt052;
 #[cfg(feature = "camt053")]
 pub use bankrail_camt053 as camt053;
+#[cfg(feature = "camt054")]
+pub use bankrail_camt054 as camt054;
 #[cfg(any(feature = "client-statement", feature = "client-receivers"))]
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]

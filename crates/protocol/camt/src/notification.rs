@@ -81,7 +81,8 @@ pub struct Notification {
     #[element("RltdAcct")]
     pub related_account: Option<Box<CounterpartyAccount>>,
     /// Interest that holds for the account as a whole; what was booked is an entry. `Intrst`.
-    #[element("Intrst")]
+    #[element("Intrst", until = 4, as_of = 2)]
+    #[element("Intrst", since = 5)]
     pub interest: Vec<AccountInterest>,
     /// Counts and sums over the entries, as the sender states them; reading compares. `TxsSummry`.
     #[element("TxsSummry")]

@@ -83,7 +83,8 @@ pub struct Statement {
     #[element("RltdAcct")]
     pub related_account: Option<Box<CounterpartyAccount>>,
     /// Interest that holds for the account as a whole; what was booked is an entry. `Intrst`.
-    #[element("Intrst")]
+    #[element("Intrst", until = 4, as_of = 2)]
+    #[element("Intrst", since = 5)]
     pub interest: Vec<AccountInterest>,
     /// The balances, each as of the time that it states; a statement has at least one. `Bal`.
     #[element("Bal", min = 1)]

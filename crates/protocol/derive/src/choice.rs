@@ -128,7 +128,7 @@ impl Choice {
                 quote! {
                     #private::Field {
                         wire: #name, min: 1, max: <#content as #private::Content>::MAX,
-                        since: #since, until: #until,
+                        since: #since, until: #until, as_of: 0,
                     }
                 }
             })
@@ -187,7 +187,7 @@ impl Choice {
             // itself.
             const FIELDS: &[#private::Field] =
                 &[#(#private::Field {
-                    wire: #names, min: 0, max: 1, since: #sinces, until: #untils,
+                    wire: #names, min: 0, max: 1, since: #sinces, until: #untils, as_of: 0,
                 }),*];
 
             impl #ident {

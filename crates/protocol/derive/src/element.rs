@@ -35,6 +35,8 @@ pub(crate) struct Form {
     min: u32,
     max: TokenStream,
     versions: Versions,
+    /// The older version that the content is of; 0 for none.
+    as_of: u8,
 }
 
 /// The methods of the readers for a field are named after these.
@@ -567,10 +569,18 @@ impl Field {
 
     /// Returns how the field is written, from how it is written with a tag.
     fn written(&self, write: impl Fn(&Ident, TokenStream) -> TokenStream) -> TokenStream {
-        let write = |form: &Form| write(&self.ident, tag(&form.name));
+        let write = |form: &Form| {
+            let (write, as_of) = (write(&self.ident, tag(&form.name)), form.as_of);
+            match as_of {
+                0 => write,
+                _ => quote!(out.as_of(#as_of, |out| { #write });),
+            }
+        };
         // One name in all versions needs no choice; the checker refuses what a version lacks.
         if let Some(newest) = self.newest()
-            && self.forms().all(|form| form.name == newest.name)
+            && self
+                .forms()
+                .all(|form| form.name == newest.name && form.as_of == newest.as_of)
         {
             return write(newest);
         }
@@ -591,7 +601,9 @@ impl Field {
         let rows = self.rows();
         quote! {
             match from.row(#rows) {
-                Some(row) => #private::InventField::invent_field(from, row)?,
+                Some(row) => from.as_of(row, |from| {
+                    #private::InventField::invent_field(from, row)
+                })?,
                 None => ::core::default::Default::default(),
             }
         }
@@ -604,8 +616,11 @@ impl Form {
         let soft = arguments.flag("soft")?;
         let versions = Versions::take(&mut arguments)?;
         let (min, max) = (arguments.value("min")?, arguments.value("max")?);
+        let as_of = arguments.value("as_of")?;
+        let as_of = as_of.map(|of| integer(&of, 1..=99, "expected the number of a version"));
+        let as_of = as_of.transpose()?.and_then(|of| u8::try_from(of).ok());
         let span = arguments.span;
-        arguments.finish("`soft`, `min`, `max`, `since` or `until`")?;
+        arguments.finish("`soft`, `min`, `max`, `since`, `until` or `as_of`")?;
         let (option, list) = (inner(ty, "Option"), inner(ty, "Vec"));
         if soft && option.is_none() {
             return Err(Error::new(
@@ -659,6 +674,7 @@ impl Form {
             min,
             max,
             versions,
+            as_of: as_of.unwrap_or_default(),
         })
     }
 
@@ -670,10 +686,18 @@ impl Form {
     /// Returns the row of the table of fields.
     fn table(&self) -> TokenStream {
         let private = private();
-        let Self { name, min, max, .. } = self;
+        let Self {
+            name,
+            min,
+            max,
+            as_of,
+            ..
+        } = self;
         let Versions { since, until } = self.versions;
         quote! {
-            #private::Field { wire: #name, min: #min, max: #max, since: #since, until: #until }
+            #private::Field {
+                wire: #name, min: #min, max: #max, since: #since, until: #until, as_of: #as_of,
+            }
         }
     }
 }

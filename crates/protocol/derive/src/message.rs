@@ -147,7 +147,7 @@ impl Message {
                     versions: #versions,
                     document: "Document",
                     root: &[#private::Field {
-                        wire: #root, min: 1, max: 1, since: 0, until: u8::MAX,
+                        wire: #root, min: 1, max: 1, since: 0, until: u8::MAX, as_of: 0,
                     }],
                     group: #group,
                     unit: #unit_name,

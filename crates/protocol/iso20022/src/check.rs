@@ -66,6 +66,15 @@ impl Checker {
         self.version
     }
 
+    /// Checks the content of a row, which may be of an older version.
+    #[inline]
+    pub(crate) fn as_of(&mut self, field: Field, check: impl FnOnce(&mut Self)) {
+        let own = self.version;
+        self.version = field.version_in(own);
+        check(self);
+        self.version = own;
+    }
+
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         self.findings
     }

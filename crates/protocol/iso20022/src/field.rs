@@ -14,6 +14,8 @@ pub struct Field {
     pub since: u8,
     /// The last version of the schema that this row is of; [`u8::MAX`] without bound.
     pub until: u8,
+    /// The version that the content is of, where that is an older one; 0 for the document's own.
+    pub as_of: u8,
 }
 
 impl Field {
@@ -21,6 +23,12 @@ impl Field {
     #[inline]
     pub(crate) fn is_in(&self, version: u8) -> bool {
         self.since <= version && version <= self.until
+    }
+
+    /// Returns the version of the content, in a document of a version.
+    #[inline]
+    pub(crate) fn version_in(&self, version: u8) -> u8 {
+        if self.as_of == 0 { version } else { self.as_of }
     }
 
     /// Returns the row of a version of the schema, out of those of one field.

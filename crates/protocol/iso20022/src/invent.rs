@@ -34,6 +34,22 @@ impl<'f, 'a> Inventor<'f, 'a> {
         Field::of(rows, self.version.number())
     }
 
+    /// Invents the content of a row, which may be of an older version.
+    ///
+    /// # Errors
+    /// When there are too few bytes.
+    pub fn as_of<T>(
+        &mut self,
+        row: Field,
+        invent: impl FnOnce(&mut Inventor<'_, 'a>) -> Result<T>,
+    ) -> Result<T> {
+        let version = Version::new(row.version_in(self.version.number()));
+        invent(&mut Inventor {
+            from: self.from,
+            version,
+        })
+    }
+
     /// Picks one of the alternatives that the version has.
     ///
     /// # Errors

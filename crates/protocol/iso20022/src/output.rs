@@ -103,6 +103,13 @@ impl<'a> Output<'a> {
         self.version
     }
 
+    /// Writes something as an older version of the schema has it.
+    pub fn as_of(&mut self, version: u8, write: impl FnOnce(&mut Self)) {
+        let own = std::mem::replace(&mut self.version, version);
+        write(self);
+        self.version = own;
+    }
+
     /// Escapes for the inside of a JSON string.
     pub(crate) fn for_json(mut self) -> Self {
         self.json = true;

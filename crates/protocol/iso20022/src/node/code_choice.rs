@@ -40,6 +40,7 @@ const fn field(tag: &Tag) -> Field {
         max: 1,
         since: 0,
         until: u8::MAX,
+        as_of: 0,
     }
 }
 

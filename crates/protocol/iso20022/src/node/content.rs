@@ -90,7 +90,10 @@ pub fn is_plain_field<C: Content>(content: &C, rows: &[Field], version: u8) -> b
     let items = content.items();
     match Field::of(rows, version) {
         Some(field) => {
-            (field.min == 0 || !items.is_empty()) && items.iter().all(|item| item.is_plain(version))
+            (field.min == 0 || !items.is_empty())
+                && items
+                    .iter()
+                    .all(|item| item.is_plain(field.version_in(version)))
         }
         None => items.is_empty(),
     }
@@ -102,7 +105,9 @@ pub fn is_plain_field<C: Content>(content: &C, rows: &[Field], version: u8) -> b
 pub fn check_field<C: Content>(content: &C, rows: &[Field], to: &mut Checker) {
     let items = content.items();
     match Field::of(rows, to.version()) {
-        Some(field) if !items.is_empty() => check_items(items, field, to),
+        Some(field) if !items.is_empty() => {
+            to.as_of(field, |to| check_items(items, field, to));
+        }
         Some(field) if field.min > 0 => to.missing(field),
         None if !items.is_empty() => rows.iter().take(1).for_each(|row| to.not_in_version(*row)),
         _ => {}

@@ -25,17 +25,20 @@ impl Cursor<'_> {
         self.begin_ahead()?;
         loop {
             let next = self.field_ahead(R::FIELDS, *at);
-            match next {
-                Some((index, ahead))
-                    if R::FIELDS
-                        .get(index)
-                        .is_some_and(|field| field.wire != handed_out)
-                        && R::take_ahead(slots, index, ahead, self)? =>
-                {
-                    *at = index;
-                }
-                _ => return Ok(next),
+            let Some((index, ahead)) = next else {
+                return Ok(next);
+            };
+            let field = R::FIELDS.get(index);
+            let Some(field) = field.filter(|field| field.wire != handed_out) else {
+                return Ok(next);
+            };
+            let version = self.read_as_of(*field);
+            let taken = R::take_ahead(slots, index, ahead, self);
+            self.set_schema_version(version);
+            if !taken? {
+                return Ok(next);
             }
+            *at = index;
         }
     }
 

@@ -81,7 +81,10 @@ impl Cursor<'_> {
         self.report_if_late();
         // Taken before reading, because an error leaves the path in the middle of the element.
         let place = self.place();
-        if let Err(halt) = slot.fill(self) {
+        let version = self.read_as_of(field);
+        let filled = slot.fill(self);
+        self.set_schema_version(version);
+        if let Err(halt) = filled {
             self.do_without(halt, place, may_miss)?;
         }
         Ok(())

@@ -218,6 +218,20 @@ impl<T: ?Sized> CursorOver<T> {
 }
 
 impl Cursor<'_> {
+    /// Reads on by the version that the content of a field is of; returns the version before.
+    #[inline]
+    pub(crate) fn read_as_of(&mut self, field: Field) -> u8 {
+        let version = self.events.version();
+        self.events.set_version(field.version_in(version));
+        version
+    }
+
+    /// Reads on by a version of the schema.
+    #[inline]
+    pub(crate) fn set_schema_version(&mut self, version: u8) {
+        self.events.set_version(version);
+    }
+
     /// Returns the version of the schema that the document is read by.
     #[inline]
     pub fn schema_version(&self) -> u8 {

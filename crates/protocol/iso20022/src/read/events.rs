@@ -147,6 +147,12 @@ impl Events<'_> {
         self.version
     }
 
+    /// Sets the version of the schema.
+    #[inline]
+    pub(crate) fn set_version(&mut self, version: u8) {
+        self.version = version;
+    }
+
     /// Begins a text between elements.
     #[inline]
     pub(crate) fn begin_text(&mut self, text: &mut String) {

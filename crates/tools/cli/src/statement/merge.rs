@@ -110,6 +110,14 @@ impl Merged {
             findings += u64::try_from(read.findings.len()).unwrap_or(u64::MAX);
             match read.item.map_err(|error| refused(&error))? {
                 StreamItem::ReportStart(report) => {
+                    if let Some(found) = source.message().filter(|found| found != "camt.052.001.06")
+                    {
+                        let name = source.name();
+                        return Err(Failure::refused(
+                            format_args!("{name}: expected a camt.052.001.06, found a {found}"),
+                            "merge documents of this message and version only",
+                        ));
+                    }
                     let found = account_text(&report.account.id);
                     if let Some(asked) = source
                         .answer()

@@ -6,7 +6,7 @@ use crate::failure::{Failure, causes};
 use crate::input;
 use crate::text::shown;
 use bankrail::camt052::{
-    EntryReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind,
+    AnyReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind,
     ReadOptions, StreamItem,
 };
 use bankrail::statement::{ReceivedStatement, StatementReply};
@@ -15,7 +15,7 @@ use std::io::{BufRead, Cursor};
 /// A document that is being read.
 pub(crate) struct Source {
     name: String,
-    reader: EntryReader<Box<dyn BufRead>>,
+    reader: AnyReader<Box<dyn BufRead>>,
     answer: Option<ReceivedStatement>,
 }
 
@@ -33,7 +33,7 @@ impl Source {
         Ok(Self {
             name: input::name(path).to_owned(),
             // A payload is text, whatever encoding it declares.
-            reader: EntryReader::new(xml, options.text(answer.is_some())),
+            reader: AnyReader::new(xml, options.text(answer.is_some())),
             answer,
         })
     }
@@ -46,6 +46,11 @@ impl Source {
     /// The answer around the document, if there is any, without its payload.
     pub(crate) fn answer(&self) -> Option<&ReceivedStatement> {
         self.answer.as_ref()
+    }
+
+    /// The name of the message, such as `camt.052.001.06`, once it is known.
+    pub(crate) fn message(&self) -> Option<String> {
+        self.reader.message()
     }
 
     /// The header of the message, once it has been read.
@@ -109,11 +114,11 @@ impl Source {
             }
             ReadErrorKind::NotXml { .. } => Failure::refused(
                 self.error(error),
-                "pass a camt.052.001.06 document, unpacked, or the whole answer that it came in",
+                "pass a camt.052, camt.053 or camt.054, unpacked, or the whole answer that it came in",
             ),
             _ => Failure::refused(
                 self.error(error),
-                "ask the sender for a camt.052.001.06 document",
+                "ask the sender for a camt.052, camt.053 or camt.054",
             ),
         }
     }

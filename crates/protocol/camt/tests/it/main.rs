@@ -1,0 +1,11 @@
+//! The messages of the family in all their versions, as a user of the crate sees them.
+
+// The helpers of tests say what they expect as the tests do.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod agreement;
+mod documents;
+mod family;
+mod reading;
+mod schemas;
+mod versions;
