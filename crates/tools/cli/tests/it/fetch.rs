@@ -177,7 +177,9 @@ fn a_limit_is_said_or_waited_for() {
     world.bank.fail(Endpoint::Statement, limit(600));
     let line = world.run(FETCH, &[FakeBank::ACCOUNT]).failed(1);
     assert!(
-        line.contains("too many statement calls") && line.contains("wait until"),
+        line.contains("statement call failed")
+            && line.contains("too many calls")
+            && line.contains("wait until"),
         "{line}"
     );
     assert!(line.contains("--wait"), "{line}");
