@@ -247,7 +247,7 @@ impl Connection {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ConnectionError> {
         let file = Self::file_of(path);
         let text =
-            files::read_text(&file, MAX_FILE_BYTES).map_err(|source| ConnectionError::Open {
+            files::read_text(&file, MAX_FILE_BYTES).map_err(|source| ConnectionError::Read {
                 file: file.clone(),
                 source,
             })?;

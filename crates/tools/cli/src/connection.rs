@@ -34,12 +34,12 @@ pub(crate) fn open(path: &Path) -> Result<Connection, Failure> {
 /// Describes an error of a connection, and what to do about it.
 pub(crate) fn failure(error: &ConnectionError) -> Failure {
     let next = match error {
-        ConnectionError::Open { source, .. } if source.kind() == ErrorKind::NotFound => {
+        ConnectionError::Read { file, source }
+            if source.kind() == ErrorKind::NotFound && file.ends_with("connection.toml") =>
+        {
             "name the file connection.toml or its folder; bankrail provider prints where it has written one"
         }
-        ConnectionError::Open { .. } | ConnectionError::Read { .. } => {
-            "check its name, and who may read it"
-        }
+        ConnectionError::Read { .. } => "check its name, and who may read it",
         ConnectionError::Toml { .. } => "correct the file",
         ConnectionError::Key {
             source: KeyError::NotPrivate,
@@ -52,9 +52,7 @@ pub(crate) fn failure(error: &ConnectionError) -> Failure {
         ConnectionError::ProviderKeys(_) => {
             "put the provider's public keys there, as PEM or JWK set"
         }
-        ConnectionError::Certificate { .. } | ConnectionError::ClientCertificate { .. } => {
-            "name a certificate and its key as PEM"
-        }
+        ConnectionError::Certificate { .. } => "name a certificate and its key as PEM",
         ConnectionError::Client { source, .. } => after_options(source),
         ConnectionError::Listen { listen, source, .. } if source.kind() == ErrorKind::AddrInUse => {
             return Failure::unable(

@@ -1,28 +1,19 @@
 //! Errors of a connection.
 
-use crate::receivers::ReceiversOptionsError;
+use crate::ClientOptionsError;
 use crate::receivers::keys::KeyFolderError;
-use crate::{ClientOptionsError, ProxyError, TlsError};
-use bankrail_client_assertion::token::ScopeError;
 use bankrail_http::serve::CertificateError;
 use bankrail_jose::KeyError;
+use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The reason for which nothing can be made of a connection, with the file. No error holds a
 /// secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// `connection.toml` cannot be read.
-    #[error("{}: cannot be read", .file.display())]
-    Open {
-        /// The file.
-        file: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
     /// `connection.toml` is not what the [module](crate::connection) describes.
     #[error("{}: line {line}: {}{reason}", .file.display(), named(.member.as_deref()))]
     Toml {
@@ -36,15 +27,7 @@ pub enum ConnectionError {
         /// The reason, without the value of a secret.
         reason: String,
     },
-    /// The scopes are refused.
-    #[error("{}: scopes", .file.display())]
-    Scopes {
-        /// The connection.
-        file: PathBuf,
-        /// The cause.
-        source: ScopeError,
-    },
-    /// A file that the connection names cannot be read.
+    /// `connection.toml`, or a file that it names, cannot be read.
     #[error("{}: cannot be read", .file.display())]
     Read {
         /// The file.
@@ -96,30 +79,6 @@ pub enum ConnectionError {
         /// The cause.
         source: CertificateError,
     },
-    /// The proxy, or the hosts that are called without it, cannot be used.
-    #[error("{}: proxy", .file.display())]
-    Proxy {
-        /// The connection.
-        file: PathBuf,
-        /// The cause.
-        source: ProxyError,
-    },
-    /// The client certificate cannot be used.
-    #[error("{}", .file.display())]
-    ClientCertificate {
-        /// The file of the certificate and its key.
-        file: PathBuf,
-        /// The cause.
-        source: TlsError,
-    },
-    /// The certificate authorities of callers cannot be used.
-    #[error("{}", .file.display())]
-    ClientRoots {
-        /// The file of the authorities.
-        file: PathBuf,
-        /// The cause.
-        source: CertificateError,
-    },
     /// No client can be made.
     #[error("{}", .file.display())]
     Client {
@@ -128,13 +87,13 @@ pub enum ConnectionError {
         /// The cause.
         source: ClientOptionsError,
     },
-    /// No receivers can be made.
+    /// Members of the connection, or a file that it names, cannot be used.
     #[error("{}", .file.display())]
-    Receivers {
-        /// The connection.
+    Unusable {
+        /// The file.
         file: PathBuf,
         /// The cause.
-        source: ReceiversOptionsError,
+        source: Box<dyn Error + Send + Sync>,
     },
     /// Receivers are asked for, and the connection has none.
     #[error("{}: expected [receivers], found none", .file.display())]
@@ -152,6 +111,16 @@ pub enum ConnectionError {
         /// The cause.
         source: io::Error,
     },
+}
+
+/// Makes the error of what a file says.
+pub(super) fn unusable<E: Error + Send + Sync + 'static>(
+    file: &Path,
+) -> impl Fn(E) -> ConnectionError {
+    move |source| ConnectionError::Unusable {
+        file: file.to_owned(),
+        source: source.into(),
+    }
 }
 
 fn named(member: Option<&str>) -> String {

@@ -1,9 +1,12 @@
 //! The client, the receivers and their server, made of a connection.
 
+use super::error::unusable;
 use super::{Connection, ConnectionError, ReceiverConnection, keys};
 use crate::receivers::keys::KeyFolder;
 use crate::receivers::{Receivers, ReceiversOptions};
-use crate::{Client, ClientCertificate, ClientOptions, Credentials, Proxy, TlsError, TlsRoots};
+use crate::{
+    Client, ClientCertificate, ClientOptions, Credentials, Proxy, ProxyError, TlsError, TlsRoots,
+};
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_http::files;
 use bankrail_http::serve::{CertificateFiles, ClientAuthorities, Server, ServerOptions};
@@ -31,7 +34,6 @@ impl Connection {
     /// # Errors
     /// [`ConnectionError`] if a file cannot be read or a member cannot be used.
     pub fn client(&self, mut options: ClientOptions) -> Result<Client, ConnectionError> {
-        let file = || self.file.clone();
         let key = keys::signing(&self.signing_key, self.signing_kid.as_deref())?;
         if let Some(url) = &self.token_url {
             options = options.auth_url(url);
@@ -44,10 +46,7 @@ impl Connection {
         }
         if !self.scopes.is_empty() {
             let scopes = ScopeSet::parse(&self.scopes.join(" "));
-            options = options.scopes(scopes.map_err(|source| ConnectionError::Scopes {
-                file: file(),
-                source,
-            })?);
+            options = options.scopes(scopes.map_err(unusable(&self.file))?);
         }
         if let Some(roots) = &self.roots {
             let pem = keys::read(roots, MAX_ROOTS_BYTES)?.to_vec();
@@ -57,21 +56,8 @@ impl Connection {
                 TlsRoots::OnlyPem(pem)
             });
         }
-        let unusable = |source| ConnectionError::Proxy {
-            file: file(),
-            source,
-        };
-        let proxy = match &self.proxy {
-            Some(proxy) => Some(Proxy::parse(proxy.expose_secret()).map_err(unusable)?),
-            None if self.no_proxy.is_some() => Proxy::from_environment().map_err(unusable)?,
-            None => None,
-        };
-        if let Some(proxy) = proxy {
-            let exceptions = self.no_proxy.as_deref();
-            options = options.proxy(match exceptions {
-                Some(hosts) => proxy.except(hosts).map_err(unusable)?,
-                None => proxy,
-            });
+        if let Some(proxy) = self.proxy().map_err(unusable(&self.file))? {
+            options = options.proxy(proxy);
         }
         if let Some(path) = &self.client_certificate {
             let certificate = read_certificate(path, ClientCertificate::from_pem)?;
@@ -86,10 +72,23 @@ impl Connection {
         let credentials = Credentials::new(self.customer.clone(), key, self.api_key.clone());
         Client::new(credentials, &self.base_url, options).map_err(|source| {
             ConnectionError::Client {
-                file: file(),
+                file: self.file.clone(),
                 source,
             }
         })
+    }
+
+    fn proxy(&self) -> Result<Option<Proxy>, ProxyError> {
+        let hosts = self.no_proxy.as_deref();
+        let proxy = match &self.proxy {
+            Some(proxy) => Some(Proxy::parse(proxy.expose_secret())?),
+            None => hosts.map_or(Ok(None), |_| Proxy::from_environment())?,
+        };
+        let except = |proxy: Proxy| match hosts {
+            Some(hosts) => proxy.except(hosts),
+            None => Ok(proxy),
+        };
+        proxy.map(except).transpose()
     }
 
     /// Makes the receivers of webhooks, which store messages in this inbox, with further options.
@@ -110,9 +109,9 @@ impl Connection {
     ) -> Result<Receivers<I>, ConnectionError> {
         let own = self.needed_receivers()?;
         let decryption = keys::keys::<DecryptionKey>(&own.decryption_key)?;
-        let (sender, unusable) =
+        let (sender, left_out) =
             KeyFolder::open(&own.provider_keys).map_err(ConnectionError::ProviderKeys)?;
-        for key in unusable {
+        for key in left_out {
             tracing::warn!(error = %key, "a verifying key is unusable");
         }
         let opener =
@@ -123,13 +122,8 @@ impl Connection {
                 }
             })?;
         let options = options.sender_keys(Arc::new(sender.clone()));
-        let receivers =
-            Receivers::new(opener, own.api_key.clone(), inbox, options).map_err(|source| {
-                ConnectionError::Receivers {
-                    file: self.file.clone(),
-                    source,
-                }
-            })?;
+        let receivers = Receivers::new(opener, own.api_key.clone(), inbox, options)
+            .map_err(unusable(&self.file))?;
         // Receivers can be cloned and moved freely, so only the end of the runtime ends the
         // reloading.
         tokio::spawn(async move { sender.reload_every(RELOAD, std::future::pending()).await });
@@ -153,25 +147,20 @@ impl Connection {
         if !own.trusted_proxies.is_empty() {
             options = options.trusted_proxies(&own.trusted_proxies);
         }
-        let unusable = |source| ConnectionError::Certificate {
+        let refused = |source| ConnectionError::Certificate {
             certificate: own.certificate.clone(),
             certificate_key: own.certificate_key.clone(),
             source,
         };
         let certificate =
-            CertificateFiles::open(&own.certificate, &own.certificate_key).map_err(unusable)?;
+            CertificateFiles::open(&own.certificate, &own.certificate_key).map_err(refused)?;
         let tls = match &own.client_roots {
-            None => certificate.server_config().map_err(unusable)?,
+            None => certificate.server_config().map_err(refused)?,
             Some(file) => {
                 let pem = keys::read(file, MAX_ROOTS_BYTES)?;
-                let clients = ClientAuthorities::from_pem(&pem).map_err(|source| {
-                    ConnectionError::ClientRoots {
-                        file: file.clone(),
-                        source,
-                    }
-                })?;
+                let clients = ClientAuthorities::from_pem(&pem).map_err(unusable(file))?;
                 let clients = clients.optional(own.client_certificate_optional);
-                certificate.server_config_for(&clients).map_err(unusable)?
+                certificate.server_config_for(&clients).map_err(refused)?
             }
         };
         let listener =
@@ -203,12 +192,7 @@ fn read_certificate<T>(
 ) -> Result<T, ConnectionError> {
     let pem = keys::read(file, CertificateFiles::MAX_BYTES)?;
     // Private keys are not copied: a text that is not UTF-8 is no PEM.
-    use_pem(std::str::from_utf8(&pem).unwrap_or_default()).map_err(|source| {
-        ConnectionError::ClientCertificate {
-            file: file.to_owned(),
-            source,
-        }
-    })
+    use_pem(std::str::from_utf8(&pem).unwrap_or_default()).map_err(unusable(file))
 }
 
 /// Reads the file of a client certificate again and again, because certificates are renewed by other

@@ -508,7 +508,7 @@ async fn what_cannot_be_used_is_named() {
             .unwrap()
             .client(ClientOptions::new())
             .unwrap_err(),
-        &["connection.toml: scopes: expected "],
+        &["connection.toml: expected a scope "],
     );
     home.file(
         "connection.toml",
