@@ -2,7 +2,7 @@
 
 use crate::returns::Returns;
 use bankrail_mailbox::{Completion, EntryId, Inbox, InboxEntry, LeaseOwner, TransactionalInbox};
-use bankrail_values::{Clock, StoreError, Timestamp};
+use bankrail_values::{Clock, StoreError, StoreErrorKind, Timestamp};
 use bankrail_webhook::{
     Acknowledgement, DeliveryHeaders, Message, MessageError, MessageFinding, MessageKind,
     MessageReadOptions, ParsedMessage, WebhookMessage,
@@ -153,7 +153,8 @@ where
 
 /// The reason for which a message was not handled.
 ///
-/// - `?` converts any error, as [`HandlerError::retryable`] does.
+/// - `?` converts any error, as [`HandlerError::retryable`] does; [`StoreError::permanent`] stays
+///   permanent.
 /// - The inbox keeps the error's text, so the text must have nothing of the message.
 /// - The causes of an error are not kept, except that of a [`StoreError`].
 #[derive(Debug)]
@@ -194,7 +195,10 @@ impl HandlerError {
 
 impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
     fn from(error: E) -> Self {
-        Self::retryable(error)
+        let mut error = Self::retryable(error);
+        let of_store = error.error.downcast_ref::<StoreError>();
+        error.permanent = of_store.is_some_and(|one| one.kind() == StoreErrorKind::Refused);
+        error
     }
 }
 

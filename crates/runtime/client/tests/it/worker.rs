@@ -187,6 +187,28 @@ async fn a_permanent_error_is_a_dead_letter_at_once_and_does_not_block_others() 
 }
 
 #[tokio::test]
+async fn a_ledgers_permanent_error_is_permanent_through_a_question_mark_too() {
+    async fn closed() -> Result<(), HandlerError> {
+        Ok(Err(StoreError::permanent("the month is closed"))?)
+    }
+    async fn down() -> Result<(), HandlerError> {
+        Ok(Err(StoreError::retryable("the ledger is down"))?)
+    }
+    let calls = Arc::default();
+    for is_closed in [true, false] {
+        let (inbox, receivers, _) = setup();
+        let (worker, expected) = if is_closed {
+            (failing(&receivers, &calls, closed), InboxState::DeadLetter)
+        } else {
+            (failing(&receivers, &calls, down), InboxState::Pending)
+        };
+        deliver(&receivers, KIND, &message(KIND)).await;
+        assert_eq!(worker.run_due().await.unwrap(), 1);
+        assert_eq!(state(&inbox, 1).await, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_panic_is_a_failure_of_one_message() {
     let (inbox, receivers, _) = setup();
     let calls = Arc::default();
