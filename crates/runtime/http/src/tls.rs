@@ -1,6 +1,8 @@
 //! The certificates that a client trusts, and the one that it shows.
 
+use crate::files;
 use crate::rustls_parts::{certificates, provider, roots};
+use bankrail_values::causes;
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject;
@@ -11,8 +13,13 @@ use std::error::Error;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 use zeroize::Zeroizing;
+
+/// The most bytes of the file of a client certificate.
+const MAX_PEM_BYTES: usize = 1 << 20;
 
 /// The certificate authorities that a client trusts.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +68,35 @@ impl ClientCertificate {
         let is_new = shown.cert != certified.cert;
         *shown = certified;
         Ok(is_new)
+    }
+
+    /// Reads a PEM file after each `interval`, at least a second, without end, and shows its
+    /// certificate as [`ClientCertificate::replace`] does: certificates are renewed by other
+    /// programs, which need not restart this one. A new certificate and a file that cannot be used
+    /// are logged.
+    pub async fn watch(self, file: PathBuf, interval: Duration) {
+        let name = file.display().to_string();
+        let read = move || -> Result<bool, Box<dyn Error + Send + Sync>> {
+            Ok(self.replace(&files::read_text(&file, MAX_PEM_BYTES)?)?)
+        };
+        let mut was_usable = true;
+        files::read_every(interval.max(Duration::from_secs(1)), read, |read| {
+            match &read {
+                Ok(true) => tracing::info!(file = name, "the client certificate was replaced"),
+                // Once for each time that it becomes unusable.
+                Err(error) if was_usable => {
+                    let error = causes(&**error);
+                    tracing::error!(
+                        file = name,
+                        error,
+                        "the client certificate was not replaced; the old one stays"
+                    );
+                }
+                _ => {}
+            }
+            was_usable = read.is_ok();
+        })
+        .await;
     }
 
     fn shown(&self) -> Arc<CertifiedKey> {

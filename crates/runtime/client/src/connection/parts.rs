@@ -4,17 +4,13 @@ use super::error::unusable;
 use super::{Connection, ConnectionError, ReceiverConnection, keys};
 use crate::receivers::keys::KeyFolder;
 use crate::receivers::{Receivers, ReceiversOptions};
-use crate::{
-    Client, ClientCertificate, ClientOptions, Credentials, Proxy, ProxyError, TlsError, TlsRoots,
-};
+use crate::{Client, ClientCertificate, ClientOptions, Credentials, Proxy, ProxyError, TlsRoots};
 use bankrail_client_assertion::token::ScopeSet;
-use bankrail_http::files;
 use bankrail_http::serve::{CertificateFiles, ClientAuthorities, Server, ServerOptions};
 use bankrail_jose::DecryptionKey;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::{OpenOptions, Opener};
-use bankrail_values::causes;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -60,9 +56,9 @@ impl Connection {
             options = options.proxy(proxy);
         }
         if let Some(path) = &self.client_certificate {
-            let certificate = read_certificate(path, ClientCertificate::from_pem)?;
+            let certificate = read_certificate(path)?;
             if let Ok(runtime) = Handle::try_current() {
-                runtime.spawn(follow(path.clone(), certificate.clone()));
+                runtime.spawn(certificate.clone().watch(path.clone(), RELOAD));
             }
             options = options.client_certificate(certificate);
         }
@@ -185,36 +181,10 @@ impl Connection {
     }
 }
 
-/// Reads the file of a client certificate, and passes its text on.
-fn read_certificate<T>(
-    file: &Path,
-    use_pem: impl FnOnce(&str) -> Result<T, TlsError>,
-) -> Result<T, ConnectionError> {
+/// Reads a client certificate from its file.
+fn read_certificate(file: &Path) -> Result<ClientCertificate, ConnectionError> {
     let pem = keys::read(file, CertificateFiles::MAX_BYTES)?;
     // Private keys are not copied: a text that is not UTF-8 is no PEM.
-    use_pem(std::str::from_utf8(&pem).unwrap_or_default()).map_err(unusable(file))
-}
-
-/// Reads the file of a client certificate again and again, because certificates are renewed by other
-/// programs, which need not restart this one.
-async fn follow(file: PathBuf, certificate: ClientCertificate) {
-    let name = file.display().to_string();
-    let read = move || read_certificate(&file, |pem| certificate.replace(pem));
-    let mut was_usable = true;
-    files::read_every(RELOAD, read, |read| {
-        match &read {
-            Ok(true) => tracing::info!(file = name, "the client certificate was replaced"),
-            // Once for each time that it becomes unusable.
-            Err(error) if was_usable => {
-                let error = causes(error);
-                tracing::error!(
-                    error,
-                    "the client certificate was not replaced; the old one stays"
-                );
-            }
-            _ => {}
-        }
-        was_usable = read.is_ok();
-    })
-    .await;
+    let pem = std::str::from_utf8(&pem).unwrap_or_default();
+    ClientCertificate::from_pem(pem).map_err(unusable(file))
 }

@@ -85,7 +85,8 @@ pub(super) struct Arguments {
     /// Trust the system's certificate authorities beside those that were made up or are in --roots
     #[arg(long)]
     system_roots: bool,
-    /// The certificate for receivers that ask for one, with its private key, as PEM
+    /// The certificate for receivers that ask for one, with its private key, as PEM; the file is read
+    /// again each minute
     #[arg(long, value_name = "FILE")]
     client_certificate: Option<PathBuf>,
     /// The proxy of deliveries, such as socks5h://proxy.example:1080, or @FILE for the first line

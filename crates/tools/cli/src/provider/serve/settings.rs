@@ -1,7 +1,7 @@
 //! Options and files of a provider.
 
 use super::super::{Folders, damaged, read};
-use super::Arguments;
+use super::{Arguments, CERTIFICATE_INTERVAL};
 use crate::connection::{given_certificate, given_proxy};
 use crate::failure::{Failure, causes};
 use crate::files::warn_if_exposed;
@@ -165,7 +165,12 @@ pub(super) fn transport_options(
         options = options.proxy(given_proxy(given, arguments.no_proxy.as_deref())?);
     }
     if let Some(path) = &arguments.client_certificate {
-        options = options.client_certificate(given_certificate(&path.to_string_lossy())?);
+        let certificate = given_certificate(&path.to_string_lossy())?;
+        if path.as_os_str() != input::STANDARD {
+            let renewed = certificate.clone();
+            tokio::spawn(renewed.watch(path.clone(), CERTIFICATE_INTERVAL));
+        }
+        options = options.client_certificate(certificate);
     }
     Ok(options)
 }
@@ -224,6 +229,34 @@ fn add_roots(pem: &[u8], all: &mut Vec<u8>) -> Result<(), TlsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::{Args as _, Command, FromArgMatches as _};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_renewed_client_certificate_is_shown_to_receivers_without_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("own.pem");
+        let made = rcgen::generate_simple_self_signed(["client".to_owned()]).unwrap();
+        let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        std::fs::write(&own, chain.clone() + &key).unwrap();
+        let words = ["provider", "--client-certificate", own.to_str().unwrap()];
+        let matches = Arguments::augment_args(Command::new("provider")).get_matches_from(words);
+        let arguments = Arguments::from_arg_matches(&matches).unwrap();
+        let folders = Folders::of(Some(folder.path()), Some(folder.path()));
+        let options = transport_options(&arguments, &folders).unwrap();
+        let shown = || format!("{options:?}");
+        assert!(
+            shown().contains("ClientCertificate(1 certificates)"),
+            "{}",
+            shown()
+        );
+        // A file that is half written leaves the one before.
+        for (content, certificates) in [(chain.clone(), 1), (chain.repeat(2) + &key, 2)] {
+            std::fs::write(&own, content).unwrap();
+            tokio::time::sleep(CERTIFICATE_INTERVAL + Duration::from_secs(1)).await;
+            let expected = format!("ClientCertificate({certificates} certificates)");
+            assert!(shown().contains(&expected), "{}", shown());
+        }
+    }
 
     #[cfg(feature = "page")]
     #[test]
