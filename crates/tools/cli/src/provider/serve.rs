@@ -60,6 +60,10 @@ pub(super) struct Arguments {
     /// the port
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
+    /// The time zone of statements, such as Australia/Sydney: each lists the entries of one day there,
+    /// and what is booked today has that day; commands while no provider runs take the day of UTC
+    #[arg(long, value_name = "NAME", default_value = "UTC")]
+    time_zone: String,
     /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a
     /// file
     #[arg(long, value_name = "LIMITS", default_value = "trial")]
@@ -238,9 +242,9 @@ pub(super) async fn run(
     let options = ProviderOptions::new().audit(Arc::new(audit), AuditOptions::new());
     let mut bank = Bank::open(arguments, folders, address, options)?;
     if folders.is_demo() {
-        let (ledger, clock) = (bank.ledger.clone(), bank.clock.clone());
-        let day = today::book(&ledger, &clock).await?;
-        tokio::spawn(today::follow(ledger, clock, day));
+        let (ledger, emulator) = (bank.ledger.clone(), Arc::clone(&bank.emulator));
+        let day = today::book(&ledger, &emulator).await?;
+        tokio::spawn(today::follow(ledger, emulator, day));
     }
     bank.follow_customers().await;
     let control = bank.control(folders);

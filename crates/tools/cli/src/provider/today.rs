@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, causes};
 use bankrail::bank::SqliteLedger;
-use bankrail::values::{Clock, Date};
-use bankrail_emulator::TestAccount;
+use bankrail::values::Date;
+use bankrail_emulator::{Emulator, TestAccount};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Opens the test accounts, and books their entries of today, each once.
-pub(super) async fn book(ledger: &SqliteLedger, clock: &dyn Clock) -> Result<Date, Failure> {
-    let today = clock.now().date();
+pub(super) async fn book(ledger: &SqliteLedger, emulator: &Emulator) -> Result<Date, Failure> {
+    let today = emulator.today();
     book_day(ledger, today).await.map_err(|error| {
         let what = format!("the test accounts cannot be booked: {}", causes(&*error));
         Failure::unable(what, "start with another folder with --data")
@@ -34,11 +34,11 @@ async fn book_day(ledger: &SqliteLedger, day: Date) -> Result<(), Box<dyn Error>
 }
 
 /// Books each day that begins after `day`; runs forever.
-pub(super) async fn follow(ledger: SqliteLedger, clock: Arc<dyn Clock>, mut day: Date) {
+pub(super) async fn follow(ledger: SqliteLedger, emulator: Arc<Emulator>, mut day: Date) {
     loop {
         // A test may set the clock, so the day is looked at and not waited for.
         tokio::time::sleep(PAUSE).await;
-        let today = clock.now().date();
+        let today = emulator.today();
         if today == day {
             continue;
         }

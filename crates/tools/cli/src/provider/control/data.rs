@@ -15,7 +15,8 @@ use bankrail::service::delivery::EndpointUrl;
 use bankrail::statement::AccountId;
 use bankrail::values::{Clock as _, Currency, Date, Money, parse_decimal};
 use bankrail_emulator::{
-    Arguments, BankClock, BankData, ControlError, DataFuture, Operation, ShopStory, TestAccount,
+    Arguments, BankClock, BankData, ControlError, DataFuture, Emulator, Operation, ShopStory,
+    TestAccount,
 };
 use serde_json::{Value, json};
 use std::fmt::Display;
@@ -29,6 +30,7 @@ pub(in crate::provider) struct FolderData {
     pub(in crate::provider) directory: Arc<CustomerFolder>,
     pub(in crate::provider) signing: CurrentKey<SigningKey>,
     pub(in crate::provider) clock: Arc<BankClock>,
+    pub(in crate::provider) emulator: Arc<Emulator>,
 }
 
 impl From<Failure> for ControlError {
@@ -108,7 +110,7 @@ impl BankData for FolderData {
     fn clock_changed(&self) -> DataFuture<'_, ()> {
         Box::pin(async move {
             if self.folders.is_demo() {
-                today::book(&self.ledger, &self.clock).await?;
+                today::book(&self.ledger, &self.emulator).await?;
             }
             Ok(())
         })
@@ -133,7 +135,7 @@ impl FolderData {
         };
         let balance = self.ledger.balance(&account).await?.ok_or_else(unknown)?;
         let day = arguments.parsed("day")?;
-        let day = day.unwrap_or_else(|| self.clock.now().date());
+        let day = day.unwrap_or_else(|| self.emulator.today());
         let bookings = match arguments.one_of("story", &["shop"])? {
             Some(_) => {
                 let seed = arguments.number("seed").unwrap_or_default();

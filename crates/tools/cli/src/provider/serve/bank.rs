@@ -61,6 +61,7 @@ impl Bank {
         })?;
         let mut options = options
             .issuer(&issuer)
+            .report_time_zone(&arguments.time_zone)
             .limiter(Arc::clone(&limiter))
             .assertion_clock(clock.for_assertions())
             .rate_limit_headers(true)
@@ -145,6 +146,7 @@ impl Bank {
             directory: Arc::clone(&self.directory),
             signing: self.signing.clone(),
             clock: Arc::clone(&self.clock),
+            emulator: Arc::clone(&self.emulator),
         };
         Control::new(
             Arc::clone(&self.emulator),

@@ -1,6 +1,6 @@
 //! What a provider answers, and what it prints of it.
 
-use super::bank::{Bank, Customer, copy_of_data};
+use super::bank::{Bank, Customer, control, copy_of_data};
 use crate::{Folder, text};
 use std::fs;
 use std::process::Command;
@@ -140,6 +140,41 @@ fn a_file_of_an_option_that_cannot_be_used_is_named_with_what_to_do() {
             "{line}"
         );
     }
+}
+
+#[tokio::test]
+async fn statements_and_what_is_booked_have_the_day_of_the_time_zone() {
+    // Its day is always the one after that of the other zone.
+    for (zone, offset) in [
+        ("Pacific/Kiritimati", "+14:00"),
+        ("Pacific/Pago_Pago", "-11:00"),
+    ] {
+        let folder = Folder::new();
+        let bank = Bank::start(
+            &copy_of_data(&folder),
+            &["--time-zone", zone, "--control", "127.0.0.1:0"],
+        );
+        let (account, customer) = ("999001400100101", bank.customer("democustomer"));
+        let booked = control(
+            &bank.data,
+            &["book", "--account", account, "--amount", "25.17"],
+        );
+        assert_eq!(booked["booked"], 1);
+        let answer = customer.statement(&customer.token().await, account).await;
+        let payload = answer.json()["payload"].as_str().unwrap().to_owned();
+        let (_, made) = payload.split_once("<CreDtTm>").unwrap();
+        assert!(
+            made.split('<').next().unwrap().ends_with(offset),
+            "{zone}: {payload}"
+        );
+        let day = format!("<BookgDt><Dt>{}</Dt></BookgDt>", &made[..10]);
+        assert!(payload.matches(&day).count() > 1, "{zone}: {payload}");
+        assert!(payload.contains("25.17"), "{zone}: {payload}");
+    }
+    let folder = Folder::new();
+    let line = Bank::try_start(&copy_of_data(&folder), &["--time-zone", "Sydney"]);
+    let line = line.err().unwrap().failed(2);
+    assert!(line.contains("Australia/Sydney"), "{line}");
 }
 
 #[tokio::test]
