@@ -120,7 +120,8 @@ pub enum AccountNotice {
     /// An entry that cannot be read, such as one without an amount. The others of the page are
     /// handed over, and so is this one once it can be read. There is one notice for each such
     /// entry. Until a walk can read every entry, no entry counts as vanished and no balance gap is
-    /// found, because this one may be what is missing.
+    /// found, because this one may be what is missing. So an account that lists such an entry every
+    /// day has neither notice: report it to the bank.
     Unreadable {
         /// The element that cannot be read, and its place in the document.
         place: String,

@@ -19,6 +19,10 @@ const NOTICES: &str = "bankrail_poll_notices_total";
 /// The kinds of notices that are logged at `INFO`, because ordinary days have them.
 const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
 
+/// What to do about an entry that cannot be read.
+const UNREADABLE: &str = "report the entry to the bank: until a walk reads every entry, none of this account is \
+                          noticed as vanished, and no balance gap";
+
 /// Begins the counts of all kinds, because an alarm over an increase does not see a count that
 /// begins above zero.
 pub(super) fn begin() {
@@ -68,7 +72,8 @@ impl Notices {
                 tracing::info!(account, notice, count, %request_key, "earlier entries have changed");
             } else {
                 let place = place.as_deref().filter(|_| notice == "unreadable");
-                tracing::warn!(account, notice, count, place, %request_key, "the statement is not what was expected");
+                let advice = place.map(|_| UNREADABLE);
+                tracing::warn!(account, notice, count, place, advice, %request_key, "the statement is not what was expected");
             }
         }
     }

@@ -125,6 +125,7 @@ async fn a_bad_amount_is_a_warning_with_account_and_place_and_without_the_amount
         "WARN",
         "account=\"rent\"",
         "notice=\"unreadable\"",
+        "report the entry to the bank: until a walk reads every entry",
         "count=2",
         "place=\"/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Amt (line 1, column ",
     ] {
