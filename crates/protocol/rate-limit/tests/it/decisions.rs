@@ -365,3 +365,36 @@ fn a_clock_that_was_behind_leaves_the_whole_limit() {
         );
     }
 }
+
+/// Nothing shows whether a clock that is set back was ahead before or is behind now. Calls that it
+/// counts in its own window may be counted no longer once it is right again: at the most, one limit.
+#[test]
+fn a_clock_that_is_set_back_for_one_call_gives_at_most_one_limit_more() {
+    const MINUTE: i64 = 60_000;
+    for algorithm in [Algorithm::Sliding, Algorithm::Fixed] {
+        let policy = policy(algorithm, Counting::Admitted, &[(3_600_000, 25)]);
+        for (phase, step) in
+            (0..12).flat_map(|phase| [5, 50, 70, 525_600].map(|step| (phase, step)))
+        {
+            let now = 1_800_000_000_000 + phase * 5 * MINUTE + 7;
+            let admitted = |is_set_back: bool| {
+                let mut state = State::new();
+                let mut ask = |minute: i64, calls| {
+                    let at = at(now + minute * MINUTE);
+                    decide(&mut state, &policy, at, calls).unwrap().is_allowed()
+                };
+                assert!(ask(0, 25));
+                let behind = is_set_back && ask(-step, 1);
+                assert!(!behind || step > 60, "{algorithm:?} {phase} {step}");
+                // As many as there may be, in the hour after.
+                let asked = (1..60).flat_map(|minute| [minute; 26]);
+                asked.filter(|minute| ask(*minute, 1)).count()
+            };
+            let (alone, beside) = (admitted(false), admitted(true));
+            assert!(
+                beside <= alone + 25,
+                "{algorithm:?} {phase} {step}: {alone} {beside}"
+            );
+        }
+    }
+}
