@@ -12,6 +12,8 @@ import random
 import re
 
 SECTOR = 512
+# The writes that are all left out and tried alone.
+MOST = 60
 CALLS = "openat,write,pwrite64,writev,pwritev,ftruncate,fallocate,fsync,fdatasync,unlink,unlinkat,rename,renameat,renameat2"
 WHOLE = re.compile(r"^(\d+) +(\w+)\((.*)\) += (-?\w+)(.*)$", re.S)
 BEGUN = re.compile(r"^(\d+) +(\w+)\((.*) <unfinished \.\.\.>$", re.S)
@@ -217,7 +219,7 @@ class Disk:
         return {path: file.after(chosen, zeros) for path, file in names.items()}
 
     def states(self, random, exhaustive, samples):
-        """Images that the disk may have now."""
+        """Images that the disk may have now: of up to `exhaustive` writes all subsets, of more writes some."""
         writes = sorted((event for file in self.files() for event in file.pending), key=lambda event: event.begun)
         every, last = dict.fromkeys(writes), len(self.pending)
         some = lambda part: {event: None for event in part}  # noqa: E731
@@ -229,7 +231,12 @@ class Disk:
             for mask in range(1 << len(writes)):
                 yield self.image(some(event for bit, event in enumerate(writes) if mask >> bit & 1), last)
         else:
-            for place, event in enumerate(writes):
+            # Every write of a transaction; of many transactions without a sync, the last writes and some before them.
+            places = range(len(writes))
+            if len(writes) > MOST:
+                places = sorted({*random.sample(places[:-MOST], MOST), *places[-MOST:]})
+            for place in places:
+                event = writes[place]
                 yield self.image(some(writes[:place]), last)
                 yield self.image(some(other for other in writes if other is not event), last)
                 yield self.image(some([event]), last)

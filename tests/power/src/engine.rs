@@ -28,6 +28,9 @@ pub(crate) trait Engine: Clone + Send + Sync + 'static {
     fn imported(names: Vec<String>) -> Self::Work;
     /// Moves a log into its file, if there is one.
     fn fold(&self) -> impl Future<Output = ()> + Send;
+    /// Copies a log into its file, as another program does or a log that is long: the next write
+    /// begins the log anew, over what it holds.
+    fn checkpoint(&self) -> impl Future<Output = Result<(), Failure>> + Send;
 }
 
 const TABLES: &str = "CREATE TABLE IF NOT EXISTS handled (name TEXT NOT NULL);
@@ -70,6 +73,17 @@ impl Engine for SqliteStore {
 
     async fn fold(&self) {
         self.close().await;
+    }
+
+    async fn checkpoint(&self) -> Result<(), Failure> {
+        let path = self
+            .transaction(|transaction| -> Result<_, StoreError> {
+                Ok(transaction.connection().path().map(str::to_owned))
+            })
+            .await?;
+        let other = rusqlite::Connection::open(path.ok_or("expected a file")?)?;
+        other.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        Ok(())
     }
 }
 
@@ -122,6 +136,10 @@ impl Engine for PostgresStore {
     }
 
     async fn fold(&self) {}
+
+    async fn checkpoint(&self) -> Result<(), Failure> {
+        Ok(())
+    }
 }
 
 fn insert_there(sql: &'static str, names: Vec<String>) -> PostgresWork {

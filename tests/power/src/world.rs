@@ -171,7 +171,7 @@ impl<E: Engine> World<E> {
     }
 
     /// Delivers some messages and polls some entries, and returns once all are delivered and
-    /// handled. In every third round the log is moved into its file in between.
+    /// handled. After some rounds the log is copied or moved into its file.
     pub(crate) async fn round(&self, round: u32) -> Result<(), Failure> {
         let from = (self.first + round) * MESSAGES;
         let entries = {
@@ -182,7 +182,10 @@ impl<E: Engine> World<E> {
         let (delivered, polled) = tokio::join!(self.deliver(from), self.poll(round, entries));
         delivered?;
         polled?;
-        if round % 3 == 1 {
+        if round % 3 == 0 {
+            self.bank.checkpoint().await?;
+            self.biller.checkpoint().await?;
+        } else if round % 3 == 1 {
             self.bank.fold().await;
             self.biller.fold().await;
         }
