@@ -62,7 +62,7 @@ struct Program {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Fetch, show, check, convert and merge account reports (camt.052.001.06)
+    /// Fetch, show, check, convert and merge account reports (camt.052, 053, 054)
     #[command(subcommand)]
     Statement(statement::Command),
     /// Make and explain client assertions (RFC 7523)

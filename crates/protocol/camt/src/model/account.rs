@@ -173,7 +173,7 @@ pub enum ProxyAccountType {
     /// A code that the sender and the receiver agreed on. `Prtry`.
     #[element("Prtry")]
     Proprietary(Text<35>),
-    /// None of them; the content is kept beside it.
+    /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]
     Unknown,
 }

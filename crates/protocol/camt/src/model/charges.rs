@@ -25,10 +25,10 @@ pub struct Charges {
     /// The rate of the charge, in percent. `Rate`, until version 02.
     #[element("Rate", until = 2)]
     pub rate: Option<Rate>,
-    /// Who bears the charge. `Br`, until version 02.
+    /// The bearer of the charge. `Br`, until version 02.
     #[element("Br", until = 2)]
     pub bearer: Option<ChargeBearer>,
-    /// Who takes the charge. `Pty`, until version 02.
+    /// The agent that takes the charge. `Pty`, until version 02.
     #[element("Pty", until = 2)]
     pub agent: Option<Box<Agent>>,
     /// The tax on the charge. `Tax`, until version 02.

@@ -162,16 +162,16 @@ pub enum SequenceRanges {
     /// Up to this number. `ToSeq`.
     #[element("ToSeq")]
     To(Text<35>),
-    /// These ranges. `FrToSeq`.
+    /// The numbers in these ranges. `FrToSeq`.
     #[element("FrToSeq")]
     Ranges(Vec<SequenceRange>),
-    /// These numbers. `EQSeq`.
+    /// The listed numbers. `EQSeq`.
     #[element("EQSeq")]
     Equal(Vec<Text<35>>),
-    /// All but these numbers. `NEQSeq`.
+    /// All numbers but the listed ones. `NEQSeq`.
     #[element("NEQSeq")]
     NotEqual(Vec<Text<35>>),
-    /// None of them; the content is kept beside it.
+    /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]
     Unknown,
 }

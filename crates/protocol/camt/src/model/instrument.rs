@@ -315,7 +315,7 @@ pub enum SecurityId {
     /// Another identification. `Prtry`.
     #[element("Prtry")]
     Proprietary(ProprietarySecurityId),
-    /// None of them; the content is kept beside it.
+    /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]
     Unknown,
 }

@@ -217,7 +217,7 @@ pub struct Contact {
     /// The element `EmailAdr`.
     #[element("EmailAdr")]
     pub email: Option<Text<2048>>,
-    /// What the e-mail address is for. `EmailPurp`, since version 08.
+    /// The purpose of the e-mail address. `EmailPurp`, since version 08.
     #[element("EmailPurp", since = 8)]
     pub email_purpose: Option<Text<35>>,
     /// The title of the job. `JobTitl`, since version 08.
@@ -451,7 +451,7 @@ pub enum AddressType {
     /// A code of somebody's own list. `Prtry`, since version 08.
     #[element("Prtry")]
     Proprietary(GenericCode),
-    /// None of them; the content is kept beside it.
+    /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]
     Unknown,
 }
@@ -469,7 +469,7 @@ pub enum PartyOrAgent {
     /// An agent. `Agt`, since version 07.
     #[element("Agt")]
     Agent(Agent),
-    /// None of them; the content is kept beside it.
+    /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]
     Unknown,
 }

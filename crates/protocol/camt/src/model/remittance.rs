@@ -34,7 +34,7 @@ pub struct RemittanceLocation {
     /// The way and the place in which the advice was sent. `RmtLctnDtls`.
     #[element("RmtLctnDtls", since = 5)]
     pub details: Vec<RemittanceLocationDetails>,
-    /// How the remittance information is sent. `RmtLctnMtd`, until version 04.
+    /// The way that the remittance information is sent. `RmtLctnMtd`, until version 04.
     #[element("RmtLctnMtd", until = 4)]
     pub method: Option<RemittanceLocationMethod>,
     /// The electronic address. `RmtLctnElctrncAdr`, until version 04.

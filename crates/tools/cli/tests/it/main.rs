@@ -10,6 +10,7 @@ mod check;
 mod conformance;
 mod csv;
 mod documents;
+mod family;
 mod fetch;
 mod html;
 mod keys;
