@@ -19,13 +19,6 @@ pub(crate) fn gauge(name: &'static str, labels: &[(&'static str, &str)], value: 
     metrics::gauge!(name, owned(labels)).set(value);
 }
 
-/// Converts a count, which is exact up to 2^53.
-#[cfg(feature = "receivers")]
-#[allow(clippy::cast_precision_loss, reason = "a gauge is a float")]
-pub(crate) fn float(count: u64) -> f64 {
-    count as f64
-}
-
 /// Changes the gauge of the accounts that are no longer polled.
 #[cfg(feature = "statement")]
 pub(crate) fn poll_stopped(by: f64) {
@@ -44,7 +37,7 @@ pub(crate) fn called(endpoint: &'static str, took: std::time::Duration) {
 #[cfg(feature = "metrics")]
 fn owned(labels: &[(&'static str, &str)]) -> Vec<metrics::Label> {
     let owned =
-        |(name, value): &(&'static str, &str)| metrics::Label::new(*name, value.to_string());
+        |(name, value): &(&'static str, &str)| metrics::Label::new(*name, (*value).to_owned());
     labels.iter().map(owned).collect()
 }
 

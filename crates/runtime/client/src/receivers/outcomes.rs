@@ -121,8 +121,8 @@ impl OutcomeWatch {
             let labels = [("kind", state.kind().as_str()), ("state", state.as_str())];
             let oldest = oldest.unwrap_or_default().as_secs_f64();
             measure::gauge("bankrail_outcomes_oldest_seconds", &labels, oldest);
-            // Lossless: a count in memory is at most 64 bits.
-            let overdue = measure::float(of_state.count() as u64);
+            // Exact up to 2^53.
+            let overdue = of_state.count() as f64;
             measure::gauge("bankrail_outcomes_overdue", &labels, overdue);
         }
         let before = std::mem::take(known);

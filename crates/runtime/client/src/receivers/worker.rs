@@ -401,8 +401,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                     ("completed", counts.completed),
                     ("dead_letter", counts.dead_letters),
                 ] {
-                    let count = measure::float(count);
-                    measure::gauge("bankrail_inbox_entries", &[("state", state)], count);
+                    // Exact up to 2^53.
+                    measure::gauge("bankrail_inbox_entries", &[("state", state)], count as f64);
                 }
                 measure::gauge("bankrail_inbox_oldest_seconds", &[], oldest.as_secs_f64());
             }
