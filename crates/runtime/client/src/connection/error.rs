@@ -113,7 +113,7 @@ pub enum ConnectionError {
     },
 }
 
-/// Makes the error of what a file says.
+/// Makes the error of a file that cannot be used.
 pub(super) fn unusable<E: Error + Send + Sync + 'static>(
     file: &Path,
 ) -> impl Fn(E) -> ConnectionError {

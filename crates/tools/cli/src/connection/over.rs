@@ -71,14 +71,14 @@ impl Over {
         self.token_url.as_deref()
     }
 
-    /// Returns the members of the file, with these and those of the options in place of its own.
+    /// Returns the members of the file. `own`, and then the options, override them.
     pub(crate) fn members(&self, own: Table) -> Result<Table, Failure> {
         let wrong = |error| Failure::unable(error, "name files in UTF-8");
         let mut members = match &self.connection {
             Some(path) => Table::try_from(open(path)?).map_err(wrong)?,
             None => Table::new(),
         };
-        // What belongs to a member goes with it.
+        // The name of another key, and the like.
         if let Some(key) = &self.key {
             warn_if_exposed(key);
             members.remove("signing_kid");
