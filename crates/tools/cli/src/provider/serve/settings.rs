@@ -229,6 +229,7 @@ fn add_roots(pem: &[u8], all: &mut Vec<u8>) -> Result<(), TlsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::Provider;
     use clap::{Args as _, Command, FromArgMatches as _};
 
     #[tokio::test(start_paused = true)]
@@ -239,8 +240,11 @@ mod tests {
         let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
         std::fs::write(&own, chain.clone() + &key).unwrap();
         let words = ["provider", "--client-certificate", own.to_str().unwrap()];
-        let matches = Arguments::augment_args(Command::new("provider")).get_matches_from(words);
-        let arguments = Arguments::from_arg_matches(&matches).unwrap();
+        let matches = Provider::augment_args(Command::new("bankrail")).get_matches_from(words);
+        let arguments = Provider::from_arg_matches(&matches)
+            .unwrap()
+            .serve
+            .arguments;
         let folders = Folders::of(Some(folder.path()), Some(folder.path()));
         let options = transport_options(&arguments, &folders).unwrap();
         let shown = || format!("{options:?}");
