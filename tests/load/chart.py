@@ -13,7 +13,7 @@ def draw(seconds, phases):
         ("memory, MB", [("memory", [second["memory"] for second in seconds], max)]),
     ]
     height = TOP + len(panels) * (HEIGHT + GAP)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + LEFT + 20} {height}" '
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + LEFT + 130} {height}" '
              'font-family="sans-serif" font-size="12">',
              '<rect width="100%" height="100%" fill="white"/>']
     for number, (title, lines) in enumerate(panels):

@@ -233,7 +233,7 @@ class Disk:
         else:
             # Every write of a transaction; of many transactions without a sync, the last writes and some before them.
             places = range(len(writes))
-            if len(writes) > MOST:
+            if len(writes) > 2 * MOST:
                 places = sorted({*random.sample(places[:-MOST], MOST), *places[-MOST:]})
             for place in places:
                 event = writes[place]
