@@ -42,30 +42,41 @@ macro_rules! targets {
 }
 
 mod messages;
+mod stores;
+#[allow(dead_code, unused_imports)]
+#[path = "../../crates/protocol/statement/tests/it/support.rs"]
+mod support;
 
 targets! {
     alias_parse
     assertion_verify
+    back_ends_agree
     claims_to_token_and_back
     entry_stream
+    inbox_vs_model
     jwk_parse
     jwks_select
     json_parse
     jws_parse
+    limiter_vs_model
     mandate_notification_parse
     mandate_notification_to_json_and_back
     mandate_outcome_parse
     mandate_outcome_to_json_and_back
     message_seal_and_open
+    outbox_vs_model
     payload_open
     payment_outcome_parse
     payment_outcome_to_json_and_back
     pem_parse
+    poller_vs_model
     query_notification_parse
     query_notification_to_json_and_back
+    readers_agree
     report_parse
     report_to_xml_and_back
     statement_reply_parse
+    strict_vs_libxml2
     token_form_parse
     window_vs_model
 }

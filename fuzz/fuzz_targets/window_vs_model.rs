@@ -6,12 +6,44 @@ use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
+/// Two policies with windows of the same lengths.
 #[derive(Arbitrary, Debug)]
-struct Trace {
+pub struct Shape {
     windows: Vec<(u16, u8)>,
     second_limits: [u8; 3],
     sliding: bool,
     attempts: bool,
+}
+
+impl Shape {
+    pub fn policies(&self) -> Option<[Policy; 2]> {
+        let windows = |second: bool| -> Option<Vec<Window>> {
+            let windows = self.windows.iter().zip(self.second_limits);
+            windows
+                .map(|((millis, limit), other)| {
+                    let limit = u32::from(if second { other } else { *limit });
+                    Window::new(Duration::from_millis(u64::from(*millis)), limit).ok()
+                })
+                .collect()
+        };
+        let algorithm = if self.sliding {
+            Algorithm::Sliding
+        } else {
+            Algorithm::Fixed
+        };
+        let counting = if self.attempts {
+            Counting::Attempts
+        } else {
+            Counting::Admitted
+        };
+        let policy = |second| Policy::new(algorithm, counting, &windows(second)?).ok();
+        Some([policy(false)?, policy(true)?])
+    }
+}
+
+#[derive(Arbitrary, Debug)]
+struct Trace {
+    shape: Shape,
     start: i32,
     requests: Vec<Request>,
 }
@@ -24,12 +56,39 @@ struct Request {
 }
 
 /// The charges of each length of a window: the length, the time and the cost.
-struct Log {
+#[derive(Clone)]
+pub struct Log {
     charges: Vec<(i64, i64, u32)>,
-    last: i64,
+    pub last: i64,
 }
 
 impl Log {
+    pub fn new() -> Self {
+        Self {
+            charges: Vec::new(),
+            last: i64::MIN,
+        }
+    }
+
+    /// Decides, and keeps the charge or what a step of the clock has changed. Returns the decision,
+    /// whether anything was kept, and the charges as they count now.
+    pub fn decide(&mut self, policy: &Policy, now: i64, cost: u32) -> (bool, bool, Self) {
+        let mut seen = self.at(now);
+        let now = seen.last;
+        let allowed = seen.allows(policy, now, cost);
+        let charged = cost > 0 && (allowed || policy.counting() == Counting::Attempts);
+        if charged {
+            let windows = policy.windows().iter();
+            let charges = windows.map(|window| (i64::from(window.millis()), now, cost));
+            seen.charges.extend(charges);
+        }
+        let kept = charged || (cost > 0 && self.last > now);
+        if kept {
+            *self = seen.clone();
+        }
+        (allowed, kept, seen)
+    }
+
     /// The charges as they count at a time, and when that is. Those of a window that is later then,
     /// and of the one before it, count as charged then, or no longer.
     fn at(&self, now: i64) -> Self {
@@ -48,7 +107,10 @@ impl Log {
             let counts = self.last - now <= 2 * length && at.div_euclid(length) >= later - 1;
             counts.then_some((length, now, cost))
         };
-        Self { charges: self.charges.iter().filter_map(counted).collect(), last: now }
+        Self {
+            charges: self.charges.iter().filter_map(counted).collect(),
+            last: now,
+        }
     }
 
     fn allows(&self, policy: &Policy, now: i64, cost: u32) -> bool {
@@ -75,36 +137,15 @@ impl Log {
     }
 }
 
+pub fn at(millis: i64) -> Timestamp {
+    Timestamp::from_unix_millis(millis).expect("32 bits of milliseconds are in range")
+}
+
 fuzz_target!(|trace: Trace| {
-    let windows = |second: bool| -> Option<Vec<Window>> {
-        let windows = trace.windows.iter().zip(trace.second_limits);
-        windows
-            .map(|((millis, limit), other)| {
-                let limit = u32::from(if second { other } else { *limit });
-                Window::new(Duration::from_millis(u64::from(*millis)), limit).ok()
-            })
-            .collect()
-    };
-    let algorithm = if trace.sliding {
-        Algorithm::Sliding
-    } else {
-        Algorithm::Fixed
-    };
-    let counting = if trace.attempts {
-        Counting::Attempts
-    } else {
-        Counting::Admitted
-    };
-    let policy = |second| Policy::new(algorithm, counting, &windows(second)?).ok();
-    let (Some(first), Some(second)) = (policy(false), policy(true)) else {
+    let Some([first, second]) = trace.shape.policies() else {
         return;
     };
-
-    let (mut state, mut log, mut now) = (
-        State::new(),
-        Log { charges: Vec::new(), last: i64::MIN },
-        i64::from(trace.start),
-    );
+    let (mut state, mut log, mut now) = (State::new(), Log::new(), i64::from(trace.start));
     for request in trace.requests.iter().take(200) {
         now += i64::from(request.step);
         let (policy, cost) = (
@@ -115,30 +156,15 @@ fuzz_target!(|trace: Trace| {
             },
             u32::from(request.cost),
         );
-        let at = |millis: i64| {
-            Timestamp::from_unix_millis(millis).expect("32 bits of milliseconds are in range")
-        };
         let before = state;
         let Ok(decision) = decide(&mut state, policy, at(now), cost) else {
             assert!(policy.check_cost(cost).is_err());
             assert_eq!(state, before);
             continue;
         };
-        let mut seen = log.at(now);
-        let judged = seen.last;
-        assert_eq!(decision.is_allowed(), seen.allows(policy, judged, cost));
-        let charged = cost > 0 && (decision.is_allowed() || counting == Counting::Attempts);
-        if charged {
-            let windows = policy.windows().iter();
-            let charges = windows.map(|window| (i64::from(window.millis()), judged, cost));
-            seen.charges.extend(charges);
-        }
-        let ahead = before.high_water().is_some_and(|last| last > at(judged));
-        if charged || (cost > 0 && ahead) {
-            log = Log { charges: seen.charges.clone(), last: judged };
-        } else {
-            assert_eq!(state, before);
-        }
+        let (allowed, kept, seen) = log.decide(policy, now, cost);
+        assert_eq!(decision.is_allowed(), allowed);
+        assert!(kept || state == before);
         if let Some(retry_at) = decision.retry_at() {
             let retry_at = retry_at.unix_millis();
             assert!(seen.allows(policy, retry_at, cost), "refused at {retry_at}");

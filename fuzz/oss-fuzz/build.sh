@@ -6,7 +6,8 @@ cargo fuzz build -O --debug-assertions targets
 
 host=$(rustc -vV | sed -n 's/^host: //p')
 program=${CARGO_TARGET_DIR:-fuzz/target}/$host/release/targets
-names=$(FUZZ_TARGET=list "$program")
+# One target needs the schema, which is not in this repository.
+names=$(FUZZ_TARGET=list "$program" | grep -v libxml2)
 for name in $names; do
     cp "$program" "$OUT/$name"
     cp fuzz/dictionary.txt "$OUT/$name.dict"
