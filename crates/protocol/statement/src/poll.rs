@@ -60,7 +60,7 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 ///   over.
 ///
 /// - An entry without a reference may be listed in a completed form later, as with its value date,
-///   its text or its reference. Then the walk does not list the earlier form any more, which no
+///   its text or its reference, and a booked one in a corrected form under its reference. Then the walk does not list the earlier form any more, which no
 ///   page but the last one shows. So a partial walk that may have met such an entry is followed by
 ///   a full walk, and a full walk of several pages holds the entry back for a second one, which
 ///   hands it over as [`EntryRelation::Replaces`].
@@ -103,7 +103,7 @@ pub struct AccountPoll {
     walks: u32,
     /// The counts in the previous full walk of the contents that it held back.
     counted_before: HashMap<EntryKey, u32>,
-    /// The completed forms that the previous full walk held back, each with the entry that it
+    /// The later forms that the previous full walk held back, each with the entry that it
     /// replaces as far as that walk has shown; `None` if it held back none.
     completions: Option<HashMap<Numbered, Numbered>>,
 }
@@ -146,7 +146,7 @@ struct Walk {
     counter: EntryCounter,
     /// The contents of which entries were held back.
     held_back: HashSet<EntryKey>,
-    /// The entries that were held back because they may be completed forms of others.
+    /// The entries that were held back because they may be later forms of others.
     undecided: Vec<(Numbered, EntryLinks)>,
     /// The number of entries of each key that its pages have listed.
     listed: HashMap<EntryKey, u32>,

@@ -73,10 +73,14 @@ impl EntryLinks {
         }
     }
 
-    /// Returns true if this entry, which has no reference of the bank, can be an earlier form of
-    /// the other one: amount and direction are the same, and so is each part that both have.
+    /// Returns true if this entry can be an earlier form of the other one. Without a reference of
+    /// the bank, amount and direction are the same, and so is each part that both have. A booked
+    /// entry with a reference can be corrected under it.
     pub(crate) fn can_become(&self, other: &Self) -> bool {
-        self.reference.is_none() && self.amount == other.amount && self.parts.agree(&other.parts)
+        match self.reference {
+            None => self.amount == other.amount && self.parts.agree(&other.parts),
+            reference => self.booked && other.booked && reference == other.reference,
+        }
     }
 }
 

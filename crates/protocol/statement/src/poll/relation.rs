@@ -8,7 +8,7 @@ use bankrail_values::{Date, Decimal, Timestamp};
 /// A bank often changes the reference of a pending entry when it books it, and some banks correct a
 /// booked entry under its reference. Others list an entry without a reference first, and its value
 /// date, its text, its transactions or its reference later. A certain relation rests on a statement
-/// that no longer lists the earlier entry.
+/// that no longer lists the earlier entry; of several pages, on two walks through them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryRelation {

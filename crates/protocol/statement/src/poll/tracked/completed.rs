@@ -1,4 +1,4 @@
-//! The entries without a reference that the bank completes.
+//! The entries that the bank completes, or corrects under their reference.
 
 use super::replaceable::Replaceable;
 use super::{Listed, Numbered, State, Tracked, TrackedEntries};
@@ -8,8 +8,8 @@ use bankrail_values::Date;
 use std::collections::{HashMap, HashSet};
 
 impl TrackedEntries {
-    /// Returns for each entry of a page whether it may be a completed form of one that the walk has
-    /// not listed up to the end of the page.
+    /// Returns for each entry of a page whether it may be a later form of one that the walk has not
+    /// listed up to the end of the page.
     pub(in crate::poll) fn may_complete(
         &self,
         page: &[OnPage<'_>],
@@ -37,7 +37,7 @@ impl TrackedEntries {
             .collect()
     }
 
-    /// Pairs entries of a full walk that may be completed forms with the rows that they replace.
+    /// Pairs entries of a full walk that may be later forms with the rows that they replace.
     /// The walk has ended, and listed so many of each key.
     pub(in crate::poll) fn completions(
         &self,
@@ -61,10 +61,7 @@ pub(super) struct Unlisted<'a>(Vec<(usize, &'a Tracked)>);
 impl<'a> Unlisted<'a> {
     pub(super) fn of(rows: &'a [Tracked], listed: &Listed<'_>, day: Option<Date>) -> Self {
         let is_unlisted = |(_, row): &(usize, &Tracked)| {
-            row.state == State::Listed
-                && row.links.reference.is_none()
-                && (row.on == day || !row.links.booked)
-                && !listed.has(row)
+            row.state == State::Listed && (row.on == day || !row.links.booked) && !listed.has(row)
         };
         Self(rows.iter().enumerate().filter(is_unlisted).collect())
     }
@@ -79,8 +76,8 @@ impl<'a> Unlisted<'a> {
         self.0.retain(|(index, _)| keep(*index));
     }
 
-    /// Returns the indexes of the rows that these entries of a page replace as their completed
-    /// forms, as far as the walk shows that.
+    /// Returns the indexes of the rows that these entries of a page replace as their later forms, as
+    /// far as the walk shows that.
     pub(super) fn completed(
         &self,
         entries: &[(Numbered, EntryLinks)],
