@@ -104,9 +104,12 @@ impl Message {
             Some([Ok(oldest), Ok(newest)]) => quote!(Some([#oldest, #newest])),
             _ => quote!(None),
         };
-        let version = match &self.sequence.version {
-            Some(version) => quote!(self.#version),
-            None => quote!(::core::default::Default::default()),
+        let (version, set_version) = match &self.sequence.version {
+            Some(version) => (quote!(self.#version), quote!(self.#version = version;)),
+            None => (
+                quote!(::core::default::Default::default()),
+                quote!(let _ = version;),
+            ),
         };
         let Self {
             sequence: Sequence { ident, .. },
@@ -161,6 +164,10 @@ impl Message {
                     #version
                 }
 
+                fn set_version(&mut self, version: #private::Version) {
+                    #set_version
+                }
+
                 fn header(
                     slots: &<Self as #private::Record>::Slots,
                 ) -> Option<&Self::Header> {
@@ -174,8 +181,29 @@ impl Message {
     fn methods(&self) -> TokenStream {
         let private = private();
         let ident = &self.sequence.ident;
+        // A message without versions is in its only one.
+        let to_version = self.sequence.version.is_some().then(|| {
+            quote! {
+                /// Returns the document in another version. The findings name the parts that the
+                /// version does not have, which are left out, and whatever else its schema
+                /// refuses, which stays: parts that it demands, values that it does not allow.
+                /// Without a finding of the schema, nothing is lost.
+                ///
+                /// # Errors
+                /// `WriteError::Character`; `WriteError::Unfaithful` when the other document
+                /// cannot be read, because the version is unknown or a part is missing that the
+                /// model cannot do without.
+                pub fn to_version(
+                    &self, version: #private::Version,
+                ) -> Result<#private::Parsed<Self>, #private::WriteError> {
+                    #private::to_version(self, version)
+                }
+            }
+        });
         quote! {
             impl #ident {
+                #to_version
+
                 /// Reads a document tolerantly: from text, whose declared encoding does not count,
                 /// or from bytes in the encoding that they declare.
                 ///

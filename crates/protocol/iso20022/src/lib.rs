@@ -62,13 +62,13 @@ pub mod __private {
     pub use crate::finding::{Finding, shown};
     #[cfg(feature = "arbitrary")]
     pub use crate::invent::{Invent, InventField, Inventor, invented};
-    pub use crate::message::Opened;
     pub use crate::message::check::{check, check_schema};
     pub use crate::message::read::{
         finish, options_for, parse, parse_any, parse_counting, read, read_counting,
     };
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::message::{Message, Parsed, Source, WriteError, WriteOptions};
+    pub use crate::message::{Opened, to_version};
     pub use crate::node::{
         Alternative, CodeChoice, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot,
         check_code_choice, check_field, check_simple, code_choice_type, is_plain_field, is_sound,

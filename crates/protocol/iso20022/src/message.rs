@@ -8,7 +8,7 @@ pub(crate) mod read;
 pub(crate) mod stream;
 pub(crate) mod write;
 
-pub use output::WriteError;
+pub use output::{WriteError, to_version};
 pub use read::{Parsed, Source};
 pub use stream::{Opened, UnitReader};
 pub use write::WriteOptions;
@@ -47,6 +47,8 @@ pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     const UNIT: &'static Tag;
     /// Returns the version of the document.
     fn version(&self) -> Version;
+    /// Sets the version of the document.
+    fn set_version(&mut self, version: Version);
     /// Returns the header, once it has been read.
     fn header(slots: &Self::Slots) -> Option<&Self::Header>;
 }

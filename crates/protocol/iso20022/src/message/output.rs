@@ -5,6 +5,7 @@ use crate::extra::Kept;
 use crate::finding::Finding;
 use crate::output::Output;
 use crate::read::{ReadError, ReadLimits, ReadOptions};
+use crate::version::Version;
 use std::{fmt, io};
 
 /// A document that was not written. `Debug` prints what `Display` does.
@@ -59,6 +60,28 @@ pub(super) fn read_back<M: Message>(
         .keep_unreadable(keep_unreadable)
         .limits(ReadLimits::NONE);
     Ok(read::parse(text.as_bytes(), &options))
+}
+
+/// Returns the document in another version, and what that version cannot say.
+pub fn to_version<M: Message>(document: &M, version: Version) -> Result<Parsed<M>, WriteError> {
+    let mut other = document.clone();
+    other.set_version(version);
+    let mut text = String::new();
+    push(&other, Output::plain(&mut text))?;
+    // Read by the other version, which keeps nothing that it does not know.
+    let options = ReadOptions {
+        drop_unknown: true,
+        ..ReadOptions::default()
+            .keep_unreadable(true)
+            .limits(ReadLimits::NONE)
+    };
+    let mut parsed = read::parse::<M>(text.as_bytes(), &options)
+        .map_err(|why| WriteError::Unfaithful { why: Some(why) })?;
+    // Places in a text that the caller never sees would mislead.
+    for finding in &mut parsed.findings {
+        finding.position = None;
+    }
+    Ok(parsed)
 }
 
 /// Writes the document as it is.

@@ -589,6 +589,9 @@ impl Cursor<'_> {
 
     /// Keeps a part, unless that is too much.
     fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
+        if self.findings.drops_unknown() {
+            return Ok(());
+        }
         let kept = self.keeper.keep(part, &self.path);
         let bytes = self.events.bounded(kept)?;
         self.events.hold(bytes)

@@ -57,6 +57,11 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// True when unknown parts are not kept.
+    pub(crate) fn drops_unknown(&self) -> bool {
+        self.options.drop_unknown
+    }
+
     /// Returns the oldest and the newest version that are read.
     pub(crate) fn versions(&self) -> [Version; 2] {
         let all = [Version::new(0), Version::new(u8::MAX)];

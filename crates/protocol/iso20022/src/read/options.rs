@@ -35,6 +35,8 @@ pub struct ReadOptions {
     pub(crate) deny_findings: bool,
     pub(crate) keep_unreadable: bool,
     pub(crate) text: bool,
+    /// Unknown parts are reported and not kept.
+    pub(crate) drop_unknown: bool,
     /// The oldest and the newest version that are read.
     pub(crate) versions: Option<[Version; 2]>,
     pub(crate) limits: ReadLimits,
