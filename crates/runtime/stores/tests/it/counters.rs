@@ -29,7 +29,7 @@ pub(crate) fn charge<'a>(
 }
 
 /// Splitmix64, so that traces are the same in each run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -43,7 +43,7 @@ impl Random {
         self.next() % bound
     }
 
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[usize::try_from(self.below(choices.len() as u64)).unwrap()]
     }
 }

@@ -22,6 +22,8 @@ mod engines;
 #[cfg(feature = "webhook")]
 mod histories;
 mod inbox;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "redis"))]
+mod linearizable;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod load;
 mod outbox;

@@ -108,7 +108,7 @@ impl Cluster {
         let slot: u16 = self.nodes[0].run(&["CLUSTER", "KEYSLOT", key]).await;
         let on = SLOTS
             .iter()
-            .position(|(_, last)| slot <= last.parse().unwrap())
+            .position(|(_, last)| slot <= last.parse::<u16>().unwrap())
             .unwrap();
         (on, slot)
     }
