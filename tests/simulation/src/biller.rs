@@ -16,6 +16,7 @@ use bankrail_client::{
     SealingSecret,
 };
 use bankrail_jose::{DecryptionKey, KeySet, VerifyingKey};
+use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::MemoryCounters;
 use bankrail_secured_payload::{OpenOptions, Opener};
 use bankrail_statement::{AccountId, MaxEntries, PollOptions};
@@ -42,6 +43,8 @@ pub(crate) struct Company {
     /// The generation of the key that signs assertions.
     key: Mutex<usize>,
     pub(crate) unbooked: bool,
+    /// The time between two polls: more often than a tight limit allows.
+    every: Duration,
 }
 
 impl Company {
@@ -56,6 +59,7 @@ impl Company {
             clients: Mutex::new(vec![None, None]),
             key: Mutex::default(),
             unbooked: world.below(2) == 0,
+            every: Duration::from_secs(if bank.has_few_statements() { 15 } else { 60 }),
         })
     }
 
@@ -111,9 +115,12 @@ impl Company {
             to: providers.clone(),
         });
         let receivers = self.receivers(life, &clock);
-        let worker = receivers
-            .worker(self.handlers(life))
-            .with_options(WorkerOptions::new().poll(Duration::from_secs(20)));
+        let worker = receivers.worker(self.handlers(life)).with_options(
+            WorkerOptions::new()
+                .poll(Duration::from_secs(60))
+                // Few and soon, so that they are used up within a run.
+                .schedule(Schedule::new([0, 2, 5].map(Duration::from_secs), 20)),
+        );
         let client = self.client(life, &clock, way);
         let poller = self.poller(number, life, &client);
         if let Some(place) = lock(&self.pollers).get_mut(number) {
@@ -137,7 +144,7 @@ impl Company {
     }
 
     fn receivers(&self, life: &Arc<Life>, clock: &Arc<dyn Clock>) -> Receivers<Used<MemoryInbox>> {
-        let verifying = KeySet::from(KEYS.signing[0].verifying_key());
+        let verifying = KeySet::from(self.bank.published(false));
         let decryption: [DecryptionKey; 2] = KEYS.decryption.clone();
         let opener = Opener::new(
             KeySet::new(decryption).expect("two keys"),
@@ -146,7 +153,9 @@ impl Company {
         );
         let keys = Published {
             life: Arc::clone(life),
+            bank: Arc::clone(&self.bank),
             verifying,
+            fetched: tokio::sync::Mutex::new([None; 2]),
         };
         let options = ReceiversOptions::new()
             .clock(Arc::clone(clock))
@@ -185,9 +194,10 @@ impl Company {
         let mut options = ClientOptions::new()
             .danger_allow_http_on_loopback(true)
             .clock(Arc::clone(clock))
-            .token_limits(tokens)
-            .statement_limits(statements)
             .network(way);
+        if self.bank.are_limits_known() {
+            options = options.token_limits(tokens).statement_limits(statements);
+        }
         // Two processes without shared counters take each other the calls of a tight limit.
         if self.world.seed.is_multiple_of(2) || self.bank.has_tight_limits() {
             let cache = Arc::new(self.used(life, self.store.clone()));
@@ -201,7 +211,7 @@ impl Company {
     fn poller(&self, number: usize, life: &Arc<Life>, client: &Client) -> Poller {
         let own = ACCOUNTS.get(number).copied().unwrap_or_default();
         let account = PolledAccount::new(AccountId::parse(own).expect("an account"))
-            .every(Duration::from_secs(60))
+            .every(self.every)
             .max_entries(MaxEntries::new(3).expect("a number"));
         let options = PollerOptions::new()
             .unbooked(self.unbooked)
@@ -243,9 +253,23 @@ async fn misbehave(world: &World, what: &'static str) -> Result<(), BoxError> {
     Ok(())
 }
 
+/// Fails for some messages as long as there are faults, so that their attempts are used up.
+fn fail_always(world: &World, id: HyphenatedUuid) -> Result<(), HandlerError> {
+    // Not by chance for each attempt: the same message fails each time.
+    let own = id.to_string().bytes().fold(world.seed, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(u64::from(byte))
+    });
+    if own.is_multiple_of(8) && world.rate(Fault::Handler) > 0 {
+        world.mark(format_args!("handler of messages: fails always"));
+        return Err(HandlerError::retryable("not before the faults end"));
+    }
+    Ok(())
+}
+
 /// An effect in the inbox's transaction.
 async fn within(life: Arc<Life>, id: HyphenatedUuid) -> Result<Work, HandlerError> {
     let world = &life.node.world;
+    fail_always(world, id)?;
     misbehave(world, "messages")
         .await
         .map_err(HandlerError::retryable)?;
@@ -268,6 +292,7 @@ async fn outside(
     (life, model): (Arc<Life>, Arc<Model>),
     id: HyphenatedUuid,
 ) -> Result<(), HandlerError> {
+    fail_always(&life.node.world, id)?;
     misbehave(&life.node.world, "messages")
         .await
         .map_err(HandlerError::retryable)?;
@@ -275,24 +300,48 @@ async fn outside(
     Ok(())
 }
 
-/// The provider's verifying keys, as it publishes them.
+/// The provider's verifying keys, as it publishes them: the one that signs now. Fetched over a
+/// network that fails, takes long and has old answers, at most every ten seconds, as by `JwksUrl`.
 #[derive(Debug)]
 struct Published {
     life: Arc<Life>,
+    bank: Arc<Bank>,
     verifying: KeySet<VerifyingKey>,
+    /// The times of the last try and of the last success. Locked during a fetch.
+    fetched: tokio::sync::Mutex<[Option<Instant>; 2]>,
 }
 
 impl SenderKeys for Published {
-    fn renew(&self, _: Instant) -> RenewFuture<'_> {
+    fn renew(&self, since: Instant) -> RenewFuture<'_> {
         Box::pin(async move {
+            let mut fetched = self.fetched.lock().await;
             self.life.go_on().await;
-            let world = &self.life.node.world;
-            tokio::time::sleep(world.millis(500)).await;
-            if world.happens(Fault::Lost) {
+            let now = || tokio::time::Instant::now().into_std();
+            let [tried, read] = *fetched;
+            if read.is_some_and(|read| read >= since) {
+                return true;
+            }
+            if tried.is_some_and(|tried| now() - tried < Duration::from_secs(10)) {
                 return false;
             }
-            let all = KEYS.signing.iter().map(|key| key.verifying_key());
-            self.verifying.replace(all).is_ok()
+            let world = &self.life.node.world;
+            let slow = world.happens(Fault::Slow);
+            tokio::time::sleep(world.millis(if slow { 5_000 } else { 100 })).await;
+            self.life.go_on().await;
+            fetched[0] = Some(now());
+            if world.is_cut() || world.happens(Fault::Refused) || world.happens(Fault::Lost) {
+                world.mark(format_args!("keys: not fetched"));
+                return false;
+            }
+            // As a cache in between has them.
+            let stale = world.happens_often(Fault::Rotation, 20);
+            world.mark(format_args!(
+                "keys: {}",
+                if stale { "old" } else { "fetched" }
+            ));
+            world.note(format_args!("{:?} fetches keys, stale: {stale}", self.life));
+            fetched[1] = Some(now());
+            self.verifying.replace([self.bank.published(stale)]).is_ok()
         })
     }
 }

@@ -29,7 +29,28 @@ const OPERATIONS: [&str; 24] = [
 ];
 
 /// The other marks.
-const OTHERS: [&str; 44] = [
+const OTHERS: [&str; 65] = [
+    "trouble: Pause",
+    "trouble: Away",
+    "trouble: Full",
+    "network: cut",
+    "clock set by days",
+    "overlap of two processes",
+    "keys: fetched",
+    "keys: old",
+    "keys: not fetched",
+    "handler of messages: fails always",
+    "bank: lists",
+    "bank: lists a part",
+    "bank: inserts",
+    "bank: pages shift",
+    "bank: books what was pending",
+    "bank: drops what was pending",
+    "bank: completes",
+    "bank: corrects",
+    "entry removed: Vanished",
+    "limit: refused",
+    "answer /accounts/v2.0/statement: 429",
     "disk full",
     "store away",
     "store late, nothing done",

@@ -9,8 +9,8 @@ use bankrail_secured_payload::{SealError, SealOptions, Sealer};
 use bankrail_service::delivery::{SealFuture, SealPayload};
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::{
-    ActionStatus, ActionType, CaseType, DeliveryHeaders, Message, TransactionStatus, Trigger,
-    samples,
+    ActionStatus, ActionType, CaseType, DeliveryHeaders, MandateNotification, Message,
+    TransactionStatus, Trigger, samples,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -121,8 +121,7 @@ pub(crate) fn plan(random: &mut Random, lasts: Duration) -> BTreeMap<HyphenatedU
                 add(number, "result", outcome.into(), true, Some(first), random);
             }
             3 => {
-                let notification = samples::mandate_notification(&Trigger::CreationConfirmed);
-                let mut notification = notification.expect("there is a sample of each trigger");
+                let mut notification = NOTIFICATION.clone();
                 let action = format!("{number:08x}8a1d11eb8dcd0242ac130003");
                 notification.action_identification = action.parse().expect("an action's id");
                 add(number, "notice", notification.into(), false, None, random);
@@ -154,9 +153,16 @@ pub(crate) fn plan(random: &mut Random, lasts: Duration) -> BTreeMap<HyphenatedU
     planned
 }
 
-/// The keys of all runs, of two generations.
+/// Read from its text once: it is the longest sample.
+static NOTIFICATION: LazyLock<MandateNotification> = LazyLock::new(|| {
+    samples::mandate_notification(&Trigger::CreationConfirmed)
+        .expect("there is a sample of each trigger")
+});
+
+/// The keys of all runs, of several generations.
 pub(crate) struct Keys {
-    pub(crate) signing: [SigningKey; 2],
+    /// The second and the third have one name; the first has none.
+    pub(crate) signing: [SigningKey; 3],
     pub(crate) decryption: [DecryptionKey; 2],
     pub(crate) assertion: [SigningKey; 2],
 }
@@ -165,7 +171,11 @@ pub(crate) static KEYS: LazyLock<Keys> = LazyLock::new(|| {
     let signing = || SigningKey::generate(RsaSize::Rsa2048).expect("a key can be made");
     let decryption = || DecryptionKey::generate(RsaSize::Rsa2048).expect("a key can be made");
     Keys {
-        signing: [signing(), signing()],
+        signing: [
+            signing(),
+            signing().with_kid("bank"),
+            signing().with_kid("bank"),
+        ],
         decryption: [decryption(), decryption()],
         assertion: [signing(), signing()],
     }

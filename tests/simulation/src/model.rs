@@ -5,12 +5,13 @@ use crate::messages::{Planned, Target};
 use crate::node::{Arrival, Node};
 use crate::world::{World, lock};
 use bankrail_client::{Addition, LedgerChange, NewEntries};
+use bankrail_client_assertion::VerifierOptions;
 use bankrail_mailbox::{
     EntryId, InboxEntry, InboxState, InboxUpdate, Incoming, Lease, LeaseOwner, OutboxEntry,
     ReceiveOutcome,
 };
 use bankrail_rate_limit::{Charge, Decision};
-use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp};
+use bankrail_values::{Clock as _, Date, HyphenatedUuid, Timestamp};
 use bankrail_webhook::DeliveryHeaders;
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
@@ -43,11 +44,15 @@ struct State {
     assertions: BTreeMap<String, u32>,
     /// Charges that were allowed, by customer, type, length and number of the window.
     charges: BTreeMap<(String, String, u32, i64), u64>,
+    /// The same, by customer, type and length, in order.
+    sliding: BTreeMap<(String, String, u32), Allowed>,
     allowed: BTreeMap<&'static str, u64>,
     served: BTreeMap<&'static str, u64>,
     /// The number of times that a provider's clock was set.
     clock_sets: u64,
+    /// What the bank lists today.
     listed: BTreeMap<Listed, i64>,
+    today: Option<Date>,
     /// The numbers of the entries that were ever listed as this.
     ever_listed: BTreeMap<Listed, BTreeSet<u64>>,
     /// The number of times that each entry was handed over as new.
@@ -55,11 +60,23 @@ struct State {
     rows: BTreeMap<String, Listed>,
 }
 
-/// An entry as the bank lists it: the account, the amount in cents, and its status.
-pub(crate) type Listed = (String, i64, bool);
+/// An entry as the bank lists it: the account, the amount in cents, whether it is booked, and its
+/// day.
+pub(crate) type Listed = (String, i64, bool, Option<Date>);
+
+/// The calls that one limit has allowed.
+#[derive(Debug, Default)]
+struct Allowed {
+    /// The time as of which the last one was judged.
+    at: i64,
+    current: u64,
+    previous: u64,
+}
 
 #[derive(Debug)]
 struct Issued {
+    /// The time of the issue, at the earliest.
+    since: Timestamp,
     until: Timestamp,
     revoked: Option<Duration>,
 }
@@ -71,6 +88,14 @@ fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     match rest.strip_prefix('"') {
         Some(text) => text.split('"').next(),
         None => rest.split([',', '}']).next(),
+    }
+}
+
+impl State {
+    /// The number of entries that were ever listed as this.
+    fn most_listed(&self, row: &Listed) -> i64 {
+        let ever = self.ever_listed.get(row).map_or(0, BTreeSet::len);
+        i64::try_from(ever).unwrap_or(i64::MAX)
     }
 }
 
@@ -245,18 +270,38 @@ impl Model {
             return;
         }
         let mut state = lock(&self.state);
+        // By the right clock no more than the rule of sliding windows allows. A clock that is set
+        // into another window and back may find that window's calls forgotten, so each time may
+        // cost the calls of one more window, but no more.
         let slack = 1 + state.clock_sets;
+        let asked_at = decision.asked_at().unix_millis();
         for window in charge.policy().windows() {
-            let number = decision
-                .asked_at()
-                .unix_millis()
-                .div_euclid(i64::from(window.millis()));
-            let key = (
+            let length = i64::from(window.millis());
+            let number = asked_at.div_euclid(length);
+            let (customer, kind) = (
                 charge.customer().to_owned(),
                 format!("{:?}", charge.call_type()),
-                window.millis(),
-                number,
             );
+            if slack == 1 {
+                let key = (customer.clone(), kind.clone(), window.millis());
+                let (limit, length) = (u64::from(window.limit()), length.unsigned_abs());
+                let allowed = state.sliding.entry(key.clone()).or_default();
+                // A charge that was under way while others were decided counts with them.
+                let at = asked_at.max(allowed.at);
+                let passed = at.unsigned_abs() / length - allowed.at.unsigned_abs() / length;
+                if passed > 0 {
+                    allowed.previous = if passed == 1 { allowed.current } else { 0 };
+                    allowed.current = 0;
+                }
+                (allowed.at, allowed.current) = (at, allowed.current + u64::from(charge.cost()));
+                let remaining = length - at.unsigned_abs() % length;
+                if allowed.current * length + allowed.previous * remaining > limit * length {
+                    self.world.violated(format_args!(
+                        "more calls were allowed than {limit}: {key:?} {allowed:?}"
+                    ));
+                }
+            }
+            let key = (customer, kind, window.millis(), number);
             let count = state.charges.entry(key.clone()).or_default();
             *count += u64::from(charge.cost());
             if *count > u64::from(window.limit()) * slack {
@@ -303,13 +348,21 @@ impl Model {
                     .violated(format_args!("an assertion was used {times} times"));
             }
             let lasts = member(&body, "expires_in").and_then(|text| text.parse().ok());
+            let since = arrival.clock.min(node.now());
             let until = arrival
                 .clock
                 .max(node.now())
                 .saturating_add(Duration::from_secs(lasts.unwrap_or(0)));
             let token = member(&body, "access_token").unwrap_or("").to_owned();
             let revoked = None;
-            state.tokens.insert(token, Issued { until, revoked });
+            state.tokens.insert(
+                token,
+                Issued {
+                    since,
+                    until,
+                    revoked,
+                },
+            );
             return;
         }
         *state.served.entry("statement").or_default() += 1;
@@ -332,6 +385,14 @@ impl Model {
             self.world.violated(format_args!(
                 "a token was accepted at {earliest} that had expired at {}",
                 issued.until
+            ));
+        }
+        // A token of a clock that was ahead would live as much longer.
+        let latest = arrival.clock.max(node.now());
+        if issued.since.saturating_since(latest) > VerifierOptions::MAX_LEEWAY {
+            self.world.violated(format_args!(
+                "a token was accepted at {latest} that was issued at {}",
+                issued.since
             ));
         }
         if issued.revoked.is_some_and(|at| at < arrival.at) {
@@ -380,13 +441,18 @@ impl Model {
     // ---- entries
 
     /// The bank lists something else from now on.
-    pub(crate) fn list(&self, all: impl Iterator<Item = (u64, Listed)>) {
+    pub(crate) fn list(&self, today: Date, all: impl Iterator<Item = (u64, Listed)>) {
         let mut state = lock(&self.state);
         state.listed.clear();
+        state.today = Some(today);
         for (number, entry) in all {
             let ever = state.ever_listed.entry(entry.clone()).or_default();
             ever.insert(number);
-            *state.listed.entry(entry).or_default() += 1;
+            // A statement has the entries of its day only, so that what nobody has asked for
+            // before midnight is lost.
+            if entry.3 == Some(today) {
+                *state.listed.entry(entry).or_default() += 1;
+            }
         }
     }
 
@@ -409,6 +475,7 @@ impl Model {
                         account.clone(),
                         i64::try_from(cents).unwrap_or(0),
                         is_booked,
+                        movement.booked_on,
                     );
                     self.world
                         .mark(format_args!("entry added: {:?}", movement.because));
@@ -461,7 +528,7 @@ impl Model {
         let listed = state
             .listed
             .iter()
-            .filter(|((_, _, booked), _)| *booked || unbooked);
+            .filter(|((_, _, booked, _), _)| *booked || unbooked);
         for (entry, count) in listed {
             let found = rows.remove(entry).unwrap_or(0);
             if found != *count {
@@ -470,6 +537,9 @@ impl Model {
                 ));
             }
         }
+        // Of an earlier day the biller has what it has seen in time, but nothing that was pending.
+        let kept = |row: &Listed| row.2 && row.3 < state.today;
+        rows.retain(|row, count| !kept(row) || *count > state.most_listed(row));
         open.extend(
             rows.keys()
                 .map(|row| format!("{row:?} is not listed, and the biller has it")),

@@ -54,6 +54,10 @@ impl Way {
 
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, NoAnswer> {
         self.life.go_on().await;
+        if self.world().is_cut() {
+            self.fault("cut");
+            return Err(NoAnswer::Refused);
+        }
         if self.world().happens(Fault::Refused) {
             self.fault("refused");
             return Err(NoAnswer::Refused);
@@ -76,7 +80,10 @@ impl Way {
         }
         if self.world().happens(Fault::Twice) {
             self.fault("twice");
-            let (again, late) = (request.clone(), self.world().millis(90_000));
+            // Also after a time in which clocks have been set.
+            let most =
+                [20_000, 90_000, 600_000][usize::try_from(self.world().below(3)).unwrap_or(0)];
+            let (again, late) = (request.clone(), self.world().millis(most));
             let node = self.some_node();
             // The network is no part of the process: the copy arrives even if that ends.
             tokio::spawn(async move {
@@ -129,14 +136,15 @@ impl Way {
     /// The answer of a proxy in between.
     fn proxy(&self) -> Response<Bytes> {
         self.fault("proxy answers");
-        let (status, retry_after, body) = match self.world().below(9) {
+        let (status, retry_after, body) = match self.world().below(18) / 2 {
             0 => (503, Some("30"), "busy"),
             1 => (429, Some("120"), ""),
             2 => (502, None, "<html>bad gateway</html>"),
             3 => (200, None, "<html>maintenance</html>"),
             // Often, because a stopped endpoint is rare otherwise.
             4..=6 => (410, None, ""),
-            7 => (503, Some("7200"), ""),
+            // Seldom, because everything waits for it.
+            7 if self.world().below(2) == 0 => (503, Some("7200"), ""),
             _ => (500, None, ""),
         };
         let mut response = Response::new(Bytes::from_static(body.as_bytes()));

@@ -9,10 +9,10 @@ use futures_util::FutureExt as _;
 use http::{Request, Response};
 use std::fmt;
 use std::future::{Future, pending};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
@@ -24,7 +24,20 @@ pub(crate) struct Node {
     lead: AtomicI64,
     /// Where the process takes requests, while there is one.
     door: Mutex<Option<mpsc::UnboundedSender<Visit>>>,
-    stop: Mutex<Option<watch::Sender<bool>>>,
+    stop: Mutex<Option<Stop>>,
+    /// The times, in milliseconds from the beginning, until which troubles last.
+    troubles: [AtomicU64; 3],
+}
+
+/// What a machine suffers for a while.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Trouble {
+    /// Its process stands still.
+    Pause,
+    /// Its process reaches no store.
+    Away,
+    /// Its store refuses to write.
+    Full,
 }
 
 /// A request, and where its answer goes.
@@ -54,13 +67,40 @@ impl Node {
             lead: AtomicI64::new(0),
             door: Mutex::default(),
             stop: Mutex::default(),
+            troubles: Default::default(),
         })
     }
 
-    pub(crate) fn set_lead(&self, millis: i64) {
-        self.lead.store(millis, Ordering::Relaxed);
+    /// Begins a trouble that lasts this long.
+    pub(crate) fn trouble(&self, kind: Trouble, lasts: Duration) {
+        let until = self.world.elapsed().saturating_add(lasts).as_millis();
+        let until = u64::try_from(until).unwrap_or(u64::MAX);
+        self.troubles[kind as usize].store(until, Ordering::Relaxed);
+        self.world.mark(format_args!("trouble: {kind:?}"));
+        self.world
+            .note(format_args!("{self:?} {kind:?} for {lasts:?}"));
+    }
+
+    /// Returns the time that a trouble still lasts.
+    fn troubled(&self, kind: Trouble) -> Duration {
+        let until = self.troubles[kind as usize].load(Ordering::Relaxed);
+        Duration::from_millis(until).saturating_sub(self.world.elapsed())
+    }
+
+    /// Sets the clock, and returns true if that changes it.
+    pub(crate) fn set_lead(&self, millis: i64) -> bool {
+        let before = self.lead.swap(millis, Ordering::Relaxed);
         self.world
             .note(format_args!("{self:?} clock leads by {millis} ms"));
+        before != millis
+    }
+
+    /// Ends all troubles, and sets the clock right. Returns true if it was wrong.
+    pub(crate) fn recover(&self) -> bool {
+        self.troubles
+            .iter()
+            .for_each(|until| until.store(0, Ordering::Relaxed));
+        self.set_lead(0)
     }
 
     /// Hands a request to the process; `None` if there is none.
@@ -82,7 +122,8 @@ impl Node {
     /// Asks the process to end in order.
     pub(crate) fn stop(&self) {
         if let Some(stop) = &*lock(&self.stop) {
-            stop.send_replace(true);
+            stop.0.0.store(true, Ordering::Relaxed);
+            stop.0.1.notify_waiters();
         }
     }
 
@@ -94,26 +135,41 @@ impl Node {
                 dead: AtomicBool::new(false),
                 died: Notify::new(),
             });
-            let (stop, stopped) = watch::channel(false);
-            *lock(&self.stop) = Some(stop);
+            let stop = Stop::default();
+            *lock(&self.stop) = Some(stop.clone());
             let Process {
                 router,
                 mut tasks,
                 seen,
-            } = boot(&life, &Stop(stopped.clone()));
+            } = boot(&life, &stop);
             let (door, visits) = mpsc::unbounded_channel();
             *lock(&self.door) = Some(door);
             self.world.note(format_args!("{self:?} starts"));
             let mut serving = JoinSet::new();
             serving.spawn(serve(Arc::clone(&life), visits, router, seen));
+            let overlaps = self.world.below(2) == 0;
             let in_order = async {
-                Stop(stopped).wait().await;
-                while tasks.join_next().await.is_some() {}
+                stop.wait().await;
+                // The next one starts while this one ends, as in a rolling update.
+                while !overlaps && tasks.join_next().await.is_some() {}
             };
             tokio::select! {
                 biased;
                 () = life.died.notified() => {}
                 () = in_order => self.world.note(format_args!("{self:?} stopped")),
+            }
+            if overlaps && !life.dead.load(Ordering::Relaxed) {
+                self.world.mark(format_args!("overlap of two processes"));
+                tokio::spawn(async move {
+                    tokio::select! {
+                        biased;
+                        () = life.died.notified() => {}
+                        () = async { while tasks.join_next().await.is_some() {} } => {}
+                    }
+                    life.dead.store(true, Ordering::Relaxed);
+                    drop((tasks, serving));
+                });
+                continue;
             }
             // The process ends. Tasks that product code has spawned cannot be dropped from here, so
             // each waits for ever at its next operation.
@@ -150,13 +206,16 @@ pub(crate) struct Arrival {
 }
 
 /// The order to end.
-#[derive(Clone)]
-pub(crate) struct Stop(watch::Receiver<bool>);
+///
+/// No `watch` of tokio, which wakes in an order by chance.
+#[derive(Clone, Default)]
+pub(crate) struct Stop(Arc<(AtomicBool, Notify)>);
 
 impl Stop {
-    pub(crate) async fn wait(mut self) {
-        if self.0.wait_for(|stop| *stop).await.is_err() {
-            pending::<()>().await;
+    pub(crate) async fn wait(self) {
+        let (stopped, told) = &*self.0;
+        while !stopped.load(Ordering::Relaxed) {
+            told.notified().await;
         }
     }
 }
@@ -218,8 +277,16 @@ impl Life {
         pending::<()>().await;
     }
 
-    /// Waits for ever if the process has ended.
+    /// Waits while the process stands still, and for ever if it has ended.
     pub(crate) async fn go_on(&self) {
+        loop {
+            let still = self.node.troubled(Trouble::Pause);
+            if still.is_zero() {
+                break;
+            }
+            // In parts, because the pause ends with all faults.
+            tokio::time::sleep(still.min(Duration::from_secs(5))).await;
+        }
         if self.dead.load(Ordering::Relaxed) {
             pending::<()>().await;
         }
@@ -253,6 +320,8 @@ impl Life {
         self.go_on().await;
         let world = self.world();
         let delay = match world.happens(Fault::SlowStore) {
+            // Mostly within the time that is waited for a store, and longer now and then.
+            true if world.below(8) == 0 => world.millis(40_000),
             true => world.millis(8_000),
             false => world.millis(3),
         };
@@ -277,10 +346,15 @@ impl Life {
         if crash == Some(0) {
             self.crash("before", name).await;
         }
-        if writes && world.happens(Fault::Full) {
+        let full = !self.node.troubled(Trouble::Full).is_zero();
+        if writes && (full || world.happens(Fault::Full)) {
             world.mark(format_args!("disk full"));
             world.note(format_args!("{self:?} disk full at {name}"));
             return Err(StoreErrorKind::Full.into());
+        }
+        if !self.node.troubled(Trouble::Away).is_zero() {
+            world.note(format_args!("{self:?} reaches no store for {name}"));
+            return Err(StoreErrorKind::Unavailable.into());
         }
         let fails = world.happens(Fault::Store).then(|| world.below(3));
         if fails == Some(0) {
@@ -296,7 +370,7 @@ impl Life {
             return Err(StoreErrorKind::Timeout.into());
         }
         let done = effect.now_or_never();
-        world.detail(format_args!("{self:?} {name}"));
+        world.note(format_args!("{self:?} {name}"));
         let Some(done) = done else {
             world.violated(format_args!("the engine in memory waits in {name}"));
             return pending().await;

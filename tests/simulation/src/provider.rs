@@ -30,6 +30,7 @@ use bankrail_values::{
 };
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -54,21 +55,25 @@ pub(crate) struct Bank {
     stored: Mutex<BTreeSet<HyphenatedUuid>>,
     /// The generations of the keys with which messages are sealed.
     keys: Mutex<[usize; 2]>,
+    /// The signing key before the present one.
+    signed_before: Mutex<usize>,
     endpoints: Mutex<Vec<Endpoints>>,
     /// The keys that the biller may sign its assertions with.
     pub(crate) assertion_keys: KeySet<VerifyingKey>,
     limits: (u32, u32),
+    /// True if the biller counts its calls by these limits too.
+    limits_are_known: AtomicBool,
     lifetime: Duration,
 }
 
 impl Bank {
     pub(crate) fn new(world: &Arc<World>, model: &Arc<Model>) -> Arc<Self> {
         let keys = KEYS.assertion.iter().map(|key| key.verifying_key());
-        let at = usize::try_from(world.below(3)).unwrap_or(0);
+        let at = usize::try_from(world.below(4)).unwrap_or(0);
         // Lives that the calls of an hour are enough for, also after some restarts.
-        let (tokens, lifetime) = [(20, 3600), (60, 600), (600, 60)][at];
-        let at = usize::try_from(world.below(3)).unwrap_or(0);
-        let statements = [25, 600, 600][at];
+        let (tokens, lifetime) = [(10, 3600), (20, 3600), (60, 600), (600, 60)][at];
+        let at = usize::try_from(world.below(5)).unwrap_or(0);
+        let statements = [16, 25, 600, 600, 600][at];
         Arc::new(Self {
             world: Arc::clone(world),
             model: Arc::clone(model),
@@ -77,11 +82,28 @@ impl Bank {
             books: Arc::new(Books::new(world, model)),
             stored: Mutex::default(),
             keys: Mutex::default(),
+            signed_before: Mutex::default(),
             endpoints: Mutex::default(),
             assertion_keys: KeySet::new(keys).expect("two keys"),
             limits: (tokens, statements),
+            limits_are_known: AtomicBool::new(world.below(2) == 0),
             lifetime: Duration::from_secs(lifetime),
         })
+    }
+
+    /// Returns true if the biller counts its calls by the provider's limits.
+    pub(crate) fn are_limits_known(&self) -> bool {
+        self.limits_are_known.load(Ordering::Relaxed)
+    }
+
+    /// Gives the biller the limits, from its next start on.
+    pub(crate) fn tell_limits(&self) {
+        self.limits_are_known.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if statements are limited so tightly that pollers reach the limit.
+    pub(crate) fn has_few_statements(&self) -> bool {
+        self.limits.1 < 600
     }
 
     pub(crate) fn has_tight_limits(&self) -> bool {
@@ -116,8 +138,9 @@ impl Bank {
 
     /// Seals with the next signing or encryption key from now on.
     pub(crate) fn rotate(&self, which: usize) {
+        *lock(&self.signed_before) = lock(&self.keys)[0];
         if let Some(key) = lock(&self.keys).get_mut(which) {
-            *key = (*key + 1) % 2;
+            *key = (*key + 1) % if which == 0 { 3 } else { 2 };
         }
         for endpoints in &*lock(&self.endpoints) {
             endpoints.insert(self.endpoint(Target::Biller));
@@ -127,6 +150,16 @@ impl Bank {
             "the provider rotates key {which}: {:?}",
             lock(&self.keys)
         ));
+    }
+
+    /// The signing keys as the provider publishes them, now or before its last rotation.
+    pub(crate) fn published(&self, stale: bool) -> VerifyingKey {
+        let at = if stale {
+            *lock(&self.signed_before)
+        } else {
+            lock(&self.keys)[0]
+        };
+        KEYS.signing[at].verifying_key()
     }
 
     pub(crate) fn boot(
@@ -150,7 +183,7 @@ impl Bank {
         let options = DispatcherOptions::new()
             .schedule(Schedule::new(delays, 20).longest_retry_after(Duration::from_secs(600)))
             .breaker(BreakerPolicy::new().failures(2))
-            .longest_idle(Duration::from_secs(20));
+            .longest_idle(Duration::from_secs(60));
         let dispatcher = Dispatcher::new(
             Arc::new(self.used(life, self.store.outbox())),
             endpoints,
@@ -179,6 +212,9 @@ impl Bank {
             ProviderOptions::new()
                 .clock(clock)
                 .token_lifetime(self.lifetime)
+                .report_time_zone("Australia/Sydney")
+                // A document that nobody reads here, and that costs as much as all of a boot.
+                .serve_contract(false)
                 .cursor_secret(CursorSecret::from_bytes([7; 32]))
                 .limiter(Arc::new(Limiter::new(
                     limits,
@@ -257,17 +293,36 @@ impl Directory for OneCustomer {
 pub(crate) struct Books {
     world: Arc<World>,
     model: Arc<Model>,
+    /// In the order of the statements.
     entries: Mutex<Vec<Booked>>,
+    /// True if a page begins at a number of entries, so that pages shift when the bank inserts an
+    /// entry; false if it begins after an entry.
+    by_offset: bool,
+    /// The accounts whose pages have shifted. Once each: where they shift during both of two walks,
+    /// nobody can tell an entry without a reference from a twin.
+    shifted: Mutex<[bool; 2]>,
 }
 
 #[derive(Clone, Debug)]
 struct Booked {
     number: u64,
+    /// Its place among the entries, which no insertion changes.
+    place: u64,
     account: usize,
     cents: i64,
     is_booked: bool,
     reference: Option<String>,
+    /// The day of its booking; of what is pending, today.
+    day: Date,
+    text: Option<&'static str>,
+    /// True for one of two parts that have everything in common.
+    is_part: bool,
+    /// The number of times that it was corrected or completed.
+    version: u64,
 }
+
+/// The distance of two places.
+const PLACES: u64 = 1 << 20;
 
 impl fmt::Debug for Books {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -281,91 +336,233 @@ impl Books {
             world: Arc::clone(world),
             model: Arc::clone(model),
             entries: Mutex::default(),
+            by_offset: world.below(2) == 0,
+            shifted: Mutex::default(),
         }
     }
 
-    /// Books, or books what was pending.
+    /// Books, books what was pending, and corrects, completes and drops what is listed.
     pub(crate) fn change(&self) {
         let mut entries = lock(&self.entries);
-        let next = entries.last().map_or(1, |last| last.number + 1);
-        let pending = entries.iter_mut().find(|entry| !entry.is_booked);
-        match (self.world.below(5), pending) {
-            (0 | 1, Some(pending)) => {
+        let (today, kind) = (self.world.day(), self.world.below(14));
+        let mut of_today = entries.iter_mut().filter(|entry| entry.day == today);
+        let note = |what: &str, entry: &Booked| {
+            self.world.mark(format_args!("bank: {what}"));
+            self.world.note(format_args!("bank: {what} {entry:?}"));
+        };
+        match kind {
+            0..=2 => {
                 // Under the reference that it has at last.
-                pending.is_booked = true;
-                self.world
-                    .note(format_args!("the bank books what was pending: {pending:?}"));
+                if let Some(pending) = of_today.find(|entry| !entry.is_booked) {
+                    pending.is_booked = true;
+                    note("books what was pending", pending);
+                }
             }
-            (kind, _) => {
-                let cents = match self.world.below(4) {
-                    // As another one.
-                    0 => 100,
-                    _ => 1000 + i64::try_from(next).unwrap_or(0),
+            3 => {
+                // Not a twin: with two alike nobody knows which one it was.
+                let is_open = |entry: &&mut Booked| {
+                    entry.is_booked && entry.reference.is_none() && entry.cents != 100
                 };
-                let booked = Booked {
-                    number: next,
-                    account: usize::try_from(self.world.below(2)).unwrap_or(0),
-                    cents,
-                    is_booked: kind != 4,
-                    reference: (kind != 2).then(|| format!("REF{next}")),
+                if let Some(entry) = of_today.find(|entry| is_open(entry) && entry.version == 0) {
+                    match self.world.below(2) {
+                        0 => entry.reference = Some(format!("REF{}", entry.number)),
+                        _ => entry.text = Some("a text that came later"),
+                    }
+                    entry.version += 1;
+                    note("completes", entry);
+                }
+            }
+            4 => {
+                let is_open = |entry: &&mut Booked| {
+                    entry.is_booked && entry.reference.is_some() && !entry.is_part
                 };
-                self.world.note(format_args!("the bank lists {booked:?}"));
-                entries.push(booked);
+                if let Some(entry) = of_today.find(|entry| is_open(entry) && entry.version == 0) {
+                    entry.cents += 1;
+                    entry.version += 1;
+                    note("corrects", entry);
+                }
+            }
+            5 if !self.by_offset => {
+                let found = entries
+                    .iter()
+                    .position(|entry| !entry.is_booked && entry.day == today);
+                if let Some(at) = found {
+                    let dropped = entries.remove(at);
+                    note("drops what was pending", &dropped);
+                }
+            }
+            6 => {
+                let part = self.entry(&entries, false, true);
+                note("lists a part", &part);
+                entries.push(part.clone());
+                let (number, place) = (part.number + 1, part.place + PLACES);
+                entries.push(Booked {
+                    number,
+                    place,
+                    ..part
+                });
+            }
+            7 | 8 if !self.by_offset && entries.len() > 1 => {
+                let count = u64::try_from(entries.len()).unwrap_or(0);
+                let at = usize::try_from(1 + self.world.below(count - 1)).unwrap_or(1);
+                self.insert(&mut entries, at);
+            }
+            kind => {
+                let entry = self.entry(&entries, kind == 9 || kind == 10, false);
+                note("lists", &entry);
+                entries.push(entry);
             }
         }
+        self.list(&entries);
+    }
+
+    /// An entry for the end of the list.
+    fn entry(&self, entries: &[Booked], pending: bool, is_part: bool) -> Booked {
+        let number = entries.iter().map(|entry| entry.number).max().unwrap_or(0) + 1;
+        let has_reference = pending || is_part || self.world.below(3) > 0;
+        // Far enough from each other that no correction makes two alike.
+        let own = 1000 + 10 * i64::try_from(number).unwrap_or(0);
+        let twin = !is_part && !pending && self.world.below(4) == 0;
+        Booked {
+            number,
+            place: entries.last().map_or(0, |last| last.place) + PLACES,
+            account: usize::try_from(self.world.below(2)).unwrap_or(0),
+            cents: if twin { 100 } else { own },
+            is_booked: !pending,
+            reference: has_reference.then(|| format!("REF{number}")),
+            day: self.world.day(),
+            text: None,
+            is_part,
+            version: 0,
+        }
+    }
+
+    /// Inserts an entry before another one, as one that the bank books late.
+    fn insert(&self, entries: &mut Vec<Booked>, at: usize) {
+        let mut entry = self.entry(entries, false, false);
+        let before = at.checked_sub(1).map_or(0, |at| entries[at].place);
+        let after = entries[at].place;
+        // Between two parts nothing is inserted: they are on one page.
+        if after - before < 2 || (at > 0 && entries[at].is_part && entries[at - 1].is_part) {
+            return;
+        }
+        entry.place = before + (after - before) / 2;
+        self.world.mark(format_args!("bank: inserts"));
+        self.world
+            .note(format_args!("bank: inserts at {at} {entry:?}"));
+        entries.insert(at, entry);
+    }
+
+    /// What is still pending is pending on the next day.
+    pub(crate) fn turn(&self) {
+        let mut entries = lock(&self.entries);
+        let today = self.world.day();
+        let old = |entry: &&mut Booked| !entry.is_booked && entry.day != today;
+        for entry in entries.iter_mut().filter(old) {
+            entry.day = today;
+        }
+        self.list(&entries);
+    }
+
+    fn list(&self, entries: &[Booked]) {
         let listed = entries.iter().map(|entry| -> (u64, Listed) {
             let account = ACCOUNTS.get(entry.account).copied().unwrap_or_default();
             (
-                entry.number,
-                (account.to_owned(), entry.cents, entry.is_booked),
+                entry.number * 4 + entry.version,
+                (
+                    account.to_owned(),
+                    entry.cents,
+                    entry.is_booked,
+                    Some(entry.day),
+                ),
             )
         });
-        self.model.list(listed);
+        self.model.list(self.world.day(), listed);
     }
 
     fn page(&self, query: &StatementQuery) -> LedgerAnswer {
+        self.turn();
         let account = ACCOUNTS
             .iter()
             .position(|known| *known == query.account.as_str());
-        let after = query
-            .position
-            .as_ref()
-            .and_then(PagePosition::as_number)
-            .unwrap_or(0);
-        let entries = lock(&self.entries);
-        let all = entries
+        let after = query.position.as_ref().and_then(PagePosition::as_number);
+        let after = after.unwrap_or(0);
+        let mut entries = lock(&self.entries);
+        let of_account = entries
             .iter()
             .filter(|entry| Some(entry.account) == account);
-        let balance = all
+        let balance = of_account
             .clone()
             .filter(|entry| entry.is_booked)
             .map(|entry| entry.cents)
             .sum();
-        let mut page: Vec<_> = all.filter(|entry| entry.number > after).collect();
-        let most = usize::from(query.max_entries.get());
-        let more = page.len() > most;
-        page.truncate(most);
-        let last = page.last().map(|entry| entry.number);
-        let listed: Vec<_> = page
-            .into_iter()
-            .map(|entry| entry.to_entry(query.day))
-            .collect();
+        let all: Vec<_> = of_account.filter(|entry| entry.day == query.day).collect();
+        let begin = if self.by_offset {
+            usize::try_from(after).unwrap_or(usize::MAX).min(all.len())
+        } else {
+            all.partition_point(|entry| entry.place <= after)
+        };
+        let rest = &all[begin..];
+        let mut most = usize::from(query.max_entries.get());
+        // Two parts are on one page.
+        if let (Some(last), Some(next)) = (rest.get(most - 1), rest.get(most))
+            && last.is_part
+            && next.reference == last.reference
+        {
+            most -= 1;
+        }
+        let more = rest.len() > most;
+        let page = &rest[..most.min(rest.len())];
+        let next = match page.last().filter(|_| more) {
+            Some(_) if self.by_offset => u64::try_from(begin + page.len()).ok(),
+            Some(last) => Some(last.place),
+            None => None,
+        };
+        let listed: Vec<_> = page.iter().map(|entry| entry.to_entry()).collect();
         let facts = RegisteredAccount::new(Currency::AUD);
         let answer =
             LedgerPage::new(facts, Decimal::new(balance, 2), query.day).with_entries(listed);
-        match last.filter(|_| more) {
-            Some(last) => answer.with_next(PagePosition::from_number(last)).into(),
+        if next.is_some() {
+            self.shift(&mut entries, account.unwrap_or(0), query.day);
+        }
+        match next {
+            Some(next) => answer.with_next(PagePosition::from_number(next)).into(),
             None => answer.into(),
         }
+    }
+
+    /// Inserts an entry before all others of an account while somebody reads its pages, so that the
+    /// last one of this page is on the next one too.
+    fn shift(&self, entries: &mut Vec<Booked>, account: usize, day: Date) {
+        let world = &self.world;
+        let mut shifted = lock(&self.shifted);
+        if !self.by_offset
+            || world.is_quiet()
+            || day != world.day()
+            || shifted[account]
+            || world.below(4) > 0
+        {
+            return;
+        }
+        shifted[account] = true;
+        world.mark(format_args!("bank: pages shift"));
+        let mut entry = self.entry(entries, false, false);
+        entry.account = account;
+        world.note(format_args!("bank: pages shift by {entry:?}"));
+        entries.insert(0, entry);
+        self.list(entries);
     }
 }
 
 impl Booked {
-    fn to_entry(&self, day: Date) -> LedgerEntry {
+    fn to_entry(&self) -> LedgerEntry {
         let amount = Money::new(Decimal::new(self.cents, 2), Currency::AUD);
-        let mut entry = EntryBuilder::new(amount, day);
+        let mut entry = EntryBuilder::new(amount, self.day);
         if let Some(reference) = &self.reference {
             entry = entry.servicer_reference(reference);
+        }
+        if let Some(text) = self.text {
+            entry = entry.narrative(text);
         }
         let mut entry = entry.build().expect("an entry");
         if !self.is_booked {

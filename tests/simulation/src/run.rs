@@ -3,7 +3,7 @@
 use crate::biller::Company;
 use crate::messages::plan;
 use crate::model::Model;
-use crate::node::Node;
+use crate::node::{Node, Trouble};
 use crate::provider::Bank;
 use crate::random::Random;
 use crate::world::{Fault, World};
@@ -86,15 +86,30 @@ async fn live(seed: u64, full: bool, print: bool) -> Outcome {
         scene.disturb();
     }
     world.calm();
-    scene
-        .providers
-        .iter()
-        .chain(&scene.billers)
-        .for_each(|node| node.set_lead(0));
+    for node in &scene.providers {
+        if node.recover() {
+            scene.model.clock_set();
+        }
+    }
+    // Two pollers that ask far more often than a limit allows, and do not know it, may starve each
+    // other, so they get to know it in the end.
+    let is_news = !scene.bank.are_limits_known();
+    scene.bank.tell_limits();
+    for node in &scene.billers {
+        node.recover();
+        if is_news {
+            node.stop();
+        }
+    }
     world.note(format_args!("quiet"));
     let settled = scene.settle().await;
     if world.violation().is_none() {
+        let day = world.day();
         tokio::time::sleep(AFTERWARDS).await;
+        // What is pending stands on the statement of the new day now.
+        if world.day() != day {
+            scene.settle().await;
+        }
         for open in model.open(scene.company.unbooked) {
             world.violated(format_args!("at the end, {open}"));
         }
@@ -135,27 +150,24 @@ impl Scene {
         if world.below(3) == 0 {
             self.bank.books.change();
         }
+        self.bank.books.turn();
         // Faults of a whole process come ten times as often as those of single operations.
         let comes = |fault| world.below(1_000) < world.rate(fault);
         if comes(Fault::Clock) {
-            let node = self.some_node();
-            let lead = match world.below(6) {
-                0 => 0,
-                1 => 20_000,
-                2 => -20_000,
-                3 => 3_600_000,
-                4 => -3_600_000,
-                _ => i64::try_from(world.below(7_200_000)).unwrap_or(0) - 3_600_000,
-            };
-            world.mark(format_args!("clock set"));
-            if self
-                .providers
-                .iter()
-                .any(|provider| Arc::ptr_eq(provider, node))
-            {
-                self.model.clock_set();
+            self.set_clocks();
+        }
+        for (fault, kind) in [
+            (Fault::Pause, Trouble::Pause),
+            (Fault::Away, Trouble::Away),
+            (Fault::Full, Trouble::Full),
+        ] {
+            if comes(fault) {
+                let node = self.some_node();
+                node.trouble(kind, world.millis(150_000));
             }
-            node.set_lead(lead);
+        }
+        if comes(Fault::Cut) {
+            world.cut(world.millis(180_000));
         }
         if comes(Fault::Rotation) {
             match world.below(3) {
@@ -181,6 +193,41 @@ impl Scene {
         }
     }
 
+    /// Sets the clock of a machine or of all of one side.
+    fn set_clocks(&self) {
+        let world = &self.world;
+        let some = i64::try_from(world.below(7_200_000)).unwrap_or(0) - 3_600_000;
+        let steps = [
+            0,
+            0,
+            20_000,
+            120_000,
+            3_600_000,
+            some,
+            86_400_000,
+            30 * 86_400_000,
+        ];
+        let at = usize::try_from(world.below(8)).unwrap_or(0);
+        let sign = if world.below(2) == 0 { 1 } else { -1 };
+        let lead = sign * steps[at];
+        world.mark(format_args!("clock set"));
+        if lead.abs() >= 86_400_000 {
+            world.mark(format_args!("clock set by days"));
+        }
+        let node = self.some_node();
+        let both = world.below(2) == 0;
+        for side in [&self.providers, &self.billers] {
+            if !side.iter().any(|other| Arc::ptr_eq(other, node)) {
+                continue;
+            }
+            for other in side.iter().filter(|other| both || Arc::ptr_eq(other, node)) {
+                if other.set_lead(lead) && Arc::ptr_eq(&side[0], &self.providers[0]) {
+                    self.model.clock_set();
+                }
+            }
+        }
+    }
+
     /// Waits until everything has arrived, and does meanwhile what operators do.
     async fn settle(&self) -> Duration {
         let begun = self.world.elapsed();
@@ -190,6 +237,7 @@ impl Scene {
                 self.operate().await;
             }
             round += 1;
+            self.bank.books.turn();
             if self.model.open(self.company.unbooked).is_empty() {
                 break;
             }

@@ -1,16 +1,20 @@
 //! The state of one run: random numbers, faults, the trace, the marks and the first violation.
 
 use crate::random::Random;
-use bankrail_values::Timestamp;
+use bankrail_values::{Date, Timestamp};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The time at which every run begins: a morning, so that a run of some hours stays within the day.
-pub(crate) const BEGIN: i64 = 1_772_409_600_000 + 8 * 3_600_000;
+/// The beginning of 2 March 2026 in UTC, a day on which the bank is eleven hours ahead
+/// (`Australia/Sydney`).
+const DAY: i64 = 1_772_409_600_000;
+const MINUTE: i64 = 60_000;
+/// The time by which the bank is ahead of UTC.
+const BANK_AHEAD: i64 = 11 * 60 * MINUTE;
 
 /// The kinds of faults, each with a rate of its own in a run, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,8 +23,14 @@ pub(crate) enum Fault {
     Crash,
     /// The store refuses an operation, or does it and its answer is lost.
     Store,
-    /// The disk is full.
+    /// The disk is full, for one operation or for a while.
     Full,
+    /// A process is stopped for a while and goes on, as a machine that is moved.
+    Pause,
+    /// A process has no store for a while.
+    Away,
+    /// No process of one side reaches the other side for a while.
+    Cut,
     /// The store takes long.
     SlowStore,
     /// No connection.
@@ -50,10 +60,13 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 19] = [
         Self::Crash,
         Self::Store,
         Self::Full,
+        Self::Pause,
+        Self::Away,
+        Self::Cut,
         Self::SlowStore,
         Self::Refused,
         Self::Lost,
@@ -74,11 +87,15 @@ impl Fault {
 pub(crate) struct World {
     pub(crate) seed: u64,
     began: Instant,
+    /// The time of the beginning.
+    begin: i64,
     random: Mutex<Random>,
     rates: BTreeMap<Fault, u64>,
     quiet: AtomicBool,
+    /// The time, in milliseconds from the beginning, until which the sides are cut from each other.
+    cut: AtomicU64,
     trace: Mutex<String>,
-    /// True for a trace with every operation.
+    /// True if the trace is wanted.
     full: bool,
     /// True to print each line at once.
     print: bool,
@@ -103,12 +120,21 @@ impl World {
             (rate > 0).then_some((fault, rate))
         });
         let rates = rates.collect();
+        // In the middle of an hour and of a day; shortly before a window of the limits ends; and
+        // shortly before the bank's midnight.
+        let begin = match random.below(4) {
+            0 | 1 => 65 * MINUTE,
+            2 => 118 * MINUTE,
+            _ => 24 * 60 * MINUTE - BANK_AHEAD - 2 * MINUTE,
+        };
         Self {
             seed,
             began: Instant::now(),
+            begin: DAY + begin,
             random: Mutex::new(random),
             rates,
             quiet: AtomicBool::new(false),
+            cut: AtomicU64::new(0),
             trace: Mutex::default(),
             full,
             print,
@@ -146,6 +172,20 @@ impl World {
         rate > 0 && self.below(10_000) < rate
     }
 
+    /// Cuts the two sides from each other for a while.
+    pub(crate) fn cut(&self, lasts: Duration) {
+        let until = self.elapsed().saturating_add(lasts).as_millis();
+        self.cut
+            .store(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.note(format_args!("the sides are cut for {lasts:?}"));
+    }
+
+    /// Returns true while the sides are cut from each other.
+    pub(crate) fn is_cut(&self) -> bool {
+        let until = Duration::from_millis(self.cut.load(Ordering::Relaxed));
+        !self.is_quiet() && until > self.elapsed()
+    }
+
     /// Ends all faults.
     pub(crate) fn calm(&self) {
         self.quiet.store(true, Ordering::Relaxed);
@@ -158,15 +198,24 @@ impl World {
     /// The true time.
     pub(crate) fn now(&self) -> Timestamp {
         let passed = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
-        Timestamp::saturating_from_unix_millis(BEGIN.saturating_add(passed))
+        Timestamp::saturating_from_unix_millis(self.begin.saturating_add(passed))
+    }
+
+    /// The bank's day.
+    pub(crate) fn day(&self) -> Date {
+        let ahead = Duration::from_millis(BANK_AHEAD.unsigned_abs());
+        self.now().saturating_add(ahead).date()
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Adds a line to the trace.
+    /// Adds a line to the trace, if somebody wants that.
     pub(crate) fn note(&self, line: fmt::Arguments<'_>) {
+        if !self.full {
+            return;
+        }
         let mut trace = lock(&self.trace);
         let at = trace.len();
         let passed = self.began.elapsed();
@@ -174,13 +223,6 @@ impl World {
         let _ = writeln!(trace, "{:>10.3} {line}", passed.as_secs_f64());
         if self.print {
             print!("{}", trace.get(at..).unwrap_or_default());
-        }
-    }
-
-    /// Adds a line to a full trace.
-    pub(crate) fn detail(&self, line: fmt::Arguments<'_>) {
-        if self.full {
-            self.note(line);
         }
     }
 
