@@ -275,7 +275,12 @@ impl Model {
         // cost the calls of one more window, but no more.
         let slack = 1 + state.clock_sets;
         let asked_at = decision.asked_at().unix_millis();
-        for window in charge.policy().windows() {
+        let windows = charge.policy().windows();
+        let longest = windows.iter().map(|window| i64::from(window.millis()));
+        let longest = longest.max().unwrap_or_default();
+        let skew = bankrail_rate_limit::State::MAX_SKEW.as_millis();
+        let skew = i64::try_from(skew).unwrap_or(i64::MAX);
+        for window in windows {
             let length = i64::from(window.millis());
             let number = asked_at.div_euclid(length);
             let (customer, kind) = (
@@ -286,7 +291,12 @@ impl Model {
                 let key = (customer.clone(), kind.clone(), window.millis());
                 let (limit, length) = (u64::from(window.limit()), length.unsigned_abs());
                 let allowed = state.sliding.entry(key.clone()).or_default();
-                // A charge that was under way while others were decided counts with them.
+                // A charge that was under way while others were decided counts with them. One that
+                // was under way for longer than the limiter takes for a difference of clocks is to
+                // it as a clock that is set back: the calls of a later window are no evidence.
+                if allowed.at - asked_at > longest.min(skew) {
+                    *allowed = Allowed::default();
+                }
                 let at = asked_at.max(allowed.at);
                 let passed = at.unsigned_abs() / length - allowed.at.unsigned_abs() / length;
                 if passed > 0 {

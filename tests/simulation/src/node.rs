@@ -338,7 +338,10 @@ impl Life {
             | "inbox.release_all"
             | "inbox.update"
             | "cache.put"
-            | "tokens.grant_once" => 25,
+            | "tokens.grant_once"
+            | "seen.counts"
+            | "seen.position"
+            | "seen.record_with" => 25,
             _ => 1,
         };
         let crash = world.happens_often(Fault::Crash, times);
