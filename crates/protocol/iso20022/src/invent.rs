@@ -80,6 +80,9 @@ impl<'a> DerefMut for Inventor<'_, 'a> {
 }
 
 /// Invents a document of a version.
+///
+/// # Errors
+/// [`arbitrary::Error`] if a value cannot be invented.
 pub fn invented<M: Message + Invent>(from: &mut Unstructured<'_>, version: Version) -> Result<M> {
     M::invent(&mut Inventor { from, version })
 }
