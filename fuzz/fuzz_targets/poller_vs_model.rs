@@ -21,7 +21,7 @@ use crate::support::Random;
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (which, choices) = input;
-    let random = Random::of(choices);
+    let random = Random::of(choices.to_vec());
     match which % 3 {
         0 => polling::live(random, "these choices"),
         1 => _ = invented_days::live(random, "these choices"),

@@ -562,7 +562,7 @@ impl OutboxModel {
                 state.store.stopped |= answer != Answer::Refused;
             }
             Action::Record(by, at, answer) => {
-                let (owner, next, answered) = state.to_record(by, at).expect("offered");
+                let (owner, next, answered) = state.recordable(by, at).expect("offered");
                 if let Some(Stage::Ended { open, .. }) = state.stage(by, at) {
                     let unheld = open.take();
                     state.unheld = state.unheld.or(unheld);
@@ -573,7 +573,7 @@ impl OutboxModel {
                 }
             }
             Action::AskRecordLate(by, at) => {
-                let (owner, next, answered) = state.to_record(by, at).expect("offered");
+                let (owner, next, answered) = state.recordable(by, at).expect("offered");
                 state.late = Some(Late::Record {
                     at,
                     owner,
@@ -717,7 +717,7 @@ impl State {
             .map(|task| &mut task.stage)
     }
 
-    fn to_record(&self, by: usize, at: usize) -> Option<(Owner, Next, bool)> {
+    fn recordable(&self, by: usize, at: usize) -> Option<(Owner, Next, bool)> {
         let task = self.dispatchers[by].tasks[at]?;
         match task.stage {
             Stage::Ended { next, answered, .. } => Some((task.owner, next, answered)),

@@ -63,7 +63,10 @@ async fn file(path: &Path) -> Result<Value, Failure> {
                 .query_row("SELECT count(*) FROM bankrail_token", [], |row| row.get::<_, i64>(0))?,
         })
     };
-    left["due"] = due(&store.outbox(), &store.inbox()).await?;
+    let due = due(&store.outbox(), &store.inbox()).await?;
+    left.as_object_mut()
+        .ok_or("expected an object")?
+        .insert("due".to_owned(), due);
     Ok(left)
 }
 
@@ -113,7 +116,7 @@ fn names(connection: &Connection, sql: &str) -> Result<Vec<String>, Failure> {
 /// The name of the message with this text.
 fn name(body: &[u8]) -> Result<String, Failure> {
     let message: Value = serde_json::from_slice(body)?;
-    let name = message["case_id"].as_str();
+    let name = message.get("case_id").and_then(Value::as_str);
     Ok(name.ok_or("expected `case_id`, found none")?.to_owned())
 }
 

@@ -182,7 +182,7 @@ impl<E: Engine> World<E> {
         let (delivered, polled) = tokio::join!(self.deliver(from), self.poll(round, entries));
         delivered?;
         polled?;
-        if round % 3 == 0 {
+        if round.is_multiple_of(3) {
             self.bank.checkpoint().await?;
             self.biller.checkpoint().await?;
         } else if round % 3 == 1 {

@@ -101,9 +101,10 @@ impl Random {
         }
     }
 
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+    #[allow(dead_code, reason = "for the fuzz target that includes this file")]
+    pub(crate) fn of(bytes: Vec<u8>) -> Self {
         Self {
-            bytes: bytes.to_vec().into_iter(),
+            bytes: bytes.into_iter(),
             state: 0,
         }
     }

@@ -106,7 +106,13 @@ fn ten_completions_of_a_stranger_are_each_what_the_rule_makes_of_them() {
         )
     };
     let fee = text("FEE");
-    let cases: [(&str, Vec<String>, Vec<String>, &[&str]); 10] = [
+    type Case = (
+        &'static str,
+        Vec<String>,
+        Vec<String>,
+        &'static [&'static str],
+    );
+    let cases: [Case; 10] = [
         (
             "c01 a pending entry is booked with a value date",
             vec![listed("+120.00", "PDNG", "", &text("RENT"))],
