@@ -126,8 +126,7 @@ impl Movement {
             value_on: day(&entry.value_date),
             counterparty: entry
                 .lines_on(all.page.report().map(|report| &report.account))
-                .find_map(|line| line.counterparty())
-                .and_then(|party| Some(party.name.as_ref()?.to_string())),
+                .find_map(|line| line.counterparty_name().map(str::to_owned)),
             references: entry
                 .references()
                 .map(|(name, text)| (name.to_owned(), text.to_owned()))

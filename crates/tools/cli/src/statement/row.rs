@@ -2,7 +2,6 @@
 
 use bankrail::camt052::{
     Account, AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, EntryLine,
-    Party,
 };
 use bankrail::values::Decimal;
 use serde::{Deserialize, Serialize};
@@ -50,7 +49,7 @@ pub(crate) struct Reference {
 impl Row {
     pub(crate) fn of(entry: &Entry, account: Option<&Account>) -> Self {
         let mut lines = entry.lines_on(account);
-        let line = lines.find(|line| line.counterparty().is_some());
+        let line = lines.find(|line| line.counterparty_name().is_some());
         let (counterparty, ultimate) = line.as_ref().map(parties).unwrap_or_default();
         Self {
             booked: date(entry.booking_date.as_ref()),
@@ -139,9 +138,9 @@ impl Row {
 
 /// The names of the counterparty and of the party behind it.
 fn parties(line: &EntryLine<'_>) -> (String, String) {
-    let name = |party: Option<&Party>| text(party.and_then(|party| party.name.as_ref()));
-    let counterparty = name(line.counterparty());
-    let mut ultimate = name(line.ultimate_counterparty());
+    let counterparty = line.counterparty_name().unwrap_or_default().to_owned();
+    let ultimate = line.ultimate_counterparty();
+    let mut ultimate = text(ultimate.and_then(|party| party.name.as_ref()));
     if ultimate == counterparty {
         ultimate.clear();
     }
