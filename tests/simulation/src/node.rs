@@ -331,7 +331,8 @@ impl Life {
         }
         // What happens seldom is often the last operation of its process.
         let times = match name {
-            "outbox.stop_endpoint" => 400,
+            "outbox.stop_endpoint" => 10_000,
+            "ledger.statement" => 5,
             "outbox.hold_endpoint"
             | "outbox.retry_endpoint"
             | "outbox.release_all"
