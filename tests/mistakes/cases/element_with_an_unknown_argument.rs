@@ -1,5 +1,5 @@
 //! The type of a field states that an element is optional.
-//! says: expected `soft`, `min` or `max`, found `optional`
+//! says: expected `soft`, `min`, `max`, `since`, `until` or `as_of`, found `optional`
 use bankrail_iso20022::{Element, Extras, Text};
 
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

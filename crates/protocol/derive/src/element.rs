@@ -654,8 +654,13 @@ impl Form {
                 let most = match &max {
                     None => quote!(#private::MANY),
                     Some(max) => {
-                        let most =
-                            integer(max, 1..=u32::MAX - 1, "expected a `max` of at least 1")?;
+                        // A list may have room for one in some versions, but not in all.
+                        let (least, expected) = if versions == Versions::ALL {
+                            (2, "expected a `max` of at least 2")
+                        } else {
+                            (1, "expected a `max` of at least 1")
+                        };
+                        let most = integer(max, least..=u32::MAX - 1, expected)?;
                         quote!(#most)
                     }
                 };
