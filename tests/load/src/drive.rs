@@ -33,7 +33,7 @@ struct Shared {
     second: Mutex<Second>,
 }
 
-/// What ended in a second.
+/// The requests that ended in one second.
 #[derive(Default)]
 struct Second {
     statuses: BTreeMap<u16, u64>,

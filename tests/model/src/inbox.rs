@@ -1,5 +1,5 @@
-//! Two processes, each a receiver and a worker, over one inbox: an interim message, the result that follows it, and
-//! their repetitions.
+//! Two processes, each a receiver and a worker, over one inbox: an interim message, the result that
+//! follows it, and their repetitions.
 
 use crate::{Answer, Owner, after, renumber, ticks};
 use bankrail_mailbox::{
@@ -19,7 +19,8 @@ const RESULT: usize = 1;
 /// The ticks for which a lease lasts. `WorkerOptions::lease`.
 const LEASE: u8 = 2;
 
-/// The times that a message is handed to a handler before it is a dead letter, and the ticks between them.
+/// The times that a message is handed to a handler before it is a dead letter, and the ticks
+/// between them.
 const ATTEMPTS: u8 = 2;
 const DELAY: u64 = 1;
 
@@ -59,7 +60,8 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Each fault with the property that it breaks, and whether effects are part of the inbox's transaction there.
+    /// Each fault with the property that it breaks, and whether effects are part of the inbox's
+    /// transaction there.
     pub const ALL: [(Self, &'static str, bool); 12] = [
         (Self::AcknowledgedFirst, STORED, true),
         (Self::LookedForApart, ONE_ENTRY, true),
@@ -111,7 +113,8 @@ type Places = (Option<usize>, Option<usize>);
 /// A message, and the messages and states of the entries.
 type Asked = (usize, [Option<(usize, &'static str)>; MESSAGES + 1]);
 
-/// What the engine stores: `crates/runtime/stores/src/{memory,sqlite,postgres}/inbox.rs`, `redis/inbox.lua`.
+/// The stored state of the engine: `crates/runtime/stores/src/{memory,sqlite,postgres}/inbox.rs`,
+/// `redis/inbox.lua`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Store {
     /// One more than messages, so that one can be stored twice.
@@ -289,8 +292,8 @@ impl Store {
         true
     }
 
-    /// `TransactionalInbox::complete_with`: `sqlite/transaction.rs`, `postgres/transaction/work.rs`. Returns true if the
-    /// transaction is committed.
+    /// `TransactionalInbox::complete_with`: `sqlite/transaction.rs`,
+    /// `postgres/transaction/work.rs`. Returns true if the transaction is committed.
     fn complete_with(&mut self, at: usize, owner: Owner) -> bool {
         let compares = self.fault != Some(Fault::OwnerNotComparedInCompletion);
         let leaves = self.fault == Some(Fault::OwnerLeftByCompletion);
@@ -338,7 +341,7 @@ struct Task {
     at: usize,
     owner: Owner,
     attempts: u8,
-    /// What is to be noted, once the handler has ended.
+    /// The update that is to be noted, once the handler has ended.
     note: Option<Update>,
 }
 
@@ -416,7 +419,8 @@ pub enum Action {
     Extend(usize),
     /// `plain` in `handler.rs`: the handler has its effect, and ends well or not.
     Effect(usize, bool),
-    /// `Worker::handle` in `worker.rs`: the handler fails, panics or takes too long, without an effect.
+    /// `Worker::handle` in `worker.rs`: the handler fails, panics or takes too long, without an
+    /// effect.
     Fail(usize),
     /// `transactional` in `handler.rs`: `TransactionalInbox::complete_with`.
     Complete(usize, Answer),
@@ -424,7 +428,8 @@ pub enum Action {
     AskCompleteLate(usize),
     /// `Worker::note` in `worker.rs`: `Inbox::update`, repeated until it is answered.
     Note(usize, Answer),
-    /// The same, but the store executes it later or never; the worker gives up, as after the time of a lease.
+    /// The same, but the store executes it later or never; the worker gives up, as after the time
+    /// of a lease.
     AskNoteLate(usize),
     /// The store executes the late request.
     Late,
@@ -621,8 +626,8 @@ impl InboxModel {
         }
     }
 
-    /// Returns true if all is handled without further faults, with these processes. Each step is the first that is
-    /// possible; time passes if none is.
+    /// Returns true if all is handled without further faults, with these processes. Each step is
+    /// the first that is possible; time passes if none is.
     fn arrives(&self, mut state: State, alive: [bool; 2]) -> bool {
         state.late = None;
         for (process, alive) in state.processes.iter_mut().zip(alive) {
@@ -715,8 +720,8 @@ impl State {
             .expect("few are used")
     }
 
-    /// Returns the one of all states that differ from this one only in the numbers of processes and owners, and in what
-    /// decides nothing any more.
+    /// Returns the one of all states that differ from this one only in the numbers of processes and
+    /// owners, and in what decides nothing any more.
     fn canonical(mut self) -> Self {
         // Of a former owner, the store executes nothing.
         if let Some(Late::Update { at, owner, .. } | Late::Complete { at, owner }) = self.late

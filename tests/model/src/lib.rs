@@ -1,4 +1,5 @@
-//! Outbox, inbox and limiter as state machines, which the tests explore to exhaustion with `stateright`.
+//! Outbox, inbox and limiter as state machines, which the tests explore to exhaustion with
+//! `stateright`.
 //!
 //! The README describes what is modelled and what the properties mean.
 
@@ -15,8 +16,8 @@ pub mod outbox;
 
 use bankrail_values::Timestamp;
 
-/// The instant so many ticks after the present one. Times in the models are relative, so that time has no end and the
-/// number of states has.
+/// The instant so many ticks after the present one. Times in the models are relative, so that time
+/// has no end and the number of states has.
 fn after(ticks: u8) -> Timestamp {
     Timestamp::saturating_from_unix_millis(i64::from(ticks) * 1_000)
 }
@@ -37,7 +38,8 @@ pub enum Answer {
     Refused,
 }
 
-/// The owner of a lease, a small number. The numbers of owners that nobody remembers are given again.
+/// The owner of a lease, a small number. The numbers of owners that nobody remembers are given
+/// again.
 pub type Owner = u8;
 
 /// Gives an owner its place in `names` as its number.

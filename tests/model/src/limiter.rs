@@ -1,6 +1,7 @@
 //! Two instances of a service charge shared counters, by the product's own `decide`.
 //!
-//! One tick is a millisecond, so that windows are a few ticks long. Time runs for a few windows and then stands still.
+//! One tick is a millisecond, so that windows are a few ticks long. Time runs for a few windows and
+//! then stands still.
 
 use crate::Answer;
 use bankrail_rate_limit::{
@@ -31,9 +32,11 @@ const INSTANTS: usize = 24;
 pub enum Fault {
     /// The counters are read and written in two operations.
     ReadAndWrittenApart,
-    /// The counters are kept after the request has been served, and not at all if the process ends in between.
+    /// The counters are kept after the request has been served, and not at all if the process ends
+    /// in between.
     ServedBeforeTheCharge,
-    /// A request is served although the counters did not answer. `OnStoreError::Allow` does so on purpose.
+    /// A request is served although the counters did not answer. `OnStoreError::Allow` does so on
+    /// purpose.
     SilenceTakenForLeave,
     /// A charge without an answer is repeated.
     RepeatedBlindly,
@@ -80,18 +83,18 @@ pub struct State {
     time: usize,
     /// The requests in this tick.
     requests: u8,
-    /// What each instance is about to write: of faults alone.
+    /// The counters that each instance is about to write; planted faults alone use them.
     unwritten: [Option<Kept>; 2],
     /// The ticks by which the clock that decides was set back.
     set_back: i64,
     faults: u8,
     /// The requests that were served in each tick.
     served: [u8; TICKS],
-    /// The requests that were served, by the instant by which they were judged, since a clock was set back that far that
-    /// the counters are of another time.
+    /// The requests that were served, by the instant by which they were judged, since a clock was
+    /// set back that far that the counters are of another time.
     judged: [u8; INSTANTS],
-    /// The requests that were served in the last long window before the clock was set back, by at most two of its
-    /// lengths, and the instant by which the first request since was judged.
+    /// The requests that were served in the last long window before the clock was set back, by at
+    /// most two of its lengths, and the instant by which the first request since was judged.
     carried: u8,
     first: Option<i64>,
     charged_twice: bool,
@@ -103,15 +106,17 @@ pub struct State {
 pub enum Action {
     /// Time passes.
     Tick,
-    /// `Limiter::check` in `crates/protocol/rate-limit/src/limiter.rs`: `CounterStore::charge`, one atomic step in
-    /// `memory/shard.rs`, and in `sqlite/counters.rs`, `postgres/counters.rs` and `redis/charge.lua` of
-    /// `crates/runtime/stores/src`. An instance that sees an error refuses: `OnStoreError::Refuse`.
+    /// `Limiter::check` in `crates/protocol/rate-limit/src/limiter.rs`: `CounterStore::charge`, one
+    /// atomic step in `memory/shard.rs`, and in `sqlite/counters.rs`, `postgres/counters.rs` and
+    /// `redis/charge.lua` of `crates/runtime/stores/src`. An instance that sees an error refuses:
+    /// `OnStoreError::Refuse`.
     Check(usize, Answer),
     /// The instance writes the counters that it read: of faults alone.
     Write(usize),
     /// The process of an instance ends before it writes: of faults alone.
     Crash(usize),
-    /// The clock that decides is set back by so many ticks: that of the store's server (`CounterClock::Server`).
+    /// The clock that decides is set back by so many ticks: that of the store's server
+    /// (`CounterClock::Server`).
     SetBack(i64),
 }
 
@@ -124,8 +129,8 @@ pub struct LimiterModel {
     pub algorithm: Algorithm,
     /// The counting of the policy.
     pub counting: Counting,
-    /// The ticks by which the clock of the first instance is ahead of the other's, where each decides by its own
-    /// (`CounterClock::Callers`).
+    /// The ticks by which the clock of the first instance is ahead of the other's, where each
+    /// decides by its own (`CounterClock::Callers`).
     pub skew: u8,
     /// The most lost answers, failures and changes of a clock in a run.
     pub faults: u8,
@@ -266,8 +271,8 @@ impl State {
         self.judged[at] += 1;
     }
 
-    /// Forgets what no property asks for any more: windows that are over. No request is judged by an instant before the
-    /// last charge, until a clock is set further back.
+    /// Forgets what no property asks for any more: windows that are over. No request is judged by
+    /// an instant before the last charge, until a clock is set further back.
     fn forget(&mut self) {
         let [(longest, _), _] = WINDOWS;
         let over = self.time.saturating_sub(usize::from(longest));

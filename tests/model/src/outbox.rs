@@ -10,12 +10,12 @@ use std::time::Duration;
 /// The number of messages.
 pub const MESSAGES: usize = 2;
 
-/// The ticks for which a lease lasts, beside those by which clocks differ. `DispatcherOptions::lease`: twice the time-out
-/// and 10 s.
+/// The ticks for which a lease lasts, beside those by which clocks differ.
+/// `DispatcherOptions::lease`: twice the time-out and 10 s.
 const LEASE: u8 = 2;
 
-/// The ticks that may pass while a delivery is under way. `deliver::post`: sealing and sending each end with the
-/// time-out.
+/// The ticks that may pass while a delivery is under way. `deliver::post`: sealing and sending each
+/// end with the time-out.
 const TIMEOUT: u8 = 1;
 
 /// The deliveries of a message before it is a dead letter, and the ticks between them.
@@ -126,8 +126,9 @@ pub enum Next {
     DeadLetter,
 }
 
-/// What the engine stores: `crates/runtime/stores/src/{memory,sqlite,postgres}/outbox.rs`. A test compares its
-/// operations with the product's. `skew` is the number of ticks by which the caller's clock is ahead.
+/// The stored state of the engine: `crates/runtime/stores/src/{memory,sqlite,postgres}/outbox.rs`. A test
+/// compares its operations with the product's. `skew` is the number of ticks by which the caller's
+/// clock is ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Store {
     /// The entries.
@@ -182,8 +183,8 @@ impl Store {
         })
     }
 
-    /// Returns the sets of entries that a lease may take, as bits. It takes as many as it may; which of several, the
-    /// order of their past times would decide, which the model does not know.
+    /// Returns the sets of entries that a lease may take, as bits. It takes as many as it may;
+    /// which of several, the order of their past times would decide, which the model does not know.
     ///
     /// `Outbox::lease`: `memory/outbox.rs`, `sqlite/outbox/lease.rs`, `postgres/outbox/lease.rs`.
     #[must_use]
@@ -345,7 +346,8 @@ pub struct Task {
 enum Stage {
     /// The request is under way, for so many more ticks at most.
     Sending(u8),
-    /// The request has ended: the circuit is to be opened, the endpoint stopped, the delivery recorded.
+    /// The request has ended: the circuit is to be opened, the endpoint stopped, the delivery
+    /// recorded.
     Ended {
         open: Option<Open>,
         stop: bool,
@@ -417,23 +419,24 @@ pub enum Outcome {
     Gone,
 }
 
-/// A step. Numbers are those of dispatcher and message. Paths are below `crates/runtime/service/src/delivery`.
+/// A step. Numbers are those of dispatcher and message. Paths are below
+/// `crates/runtime/service/src/delivery`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Time passes. `Clock::now` of all parts.
     Tick,
-    /// `Shared::lease` in `dispatcher.rs`, its first half: `Outbox::release_all` of `LeaseOwners::unanswered`, then
-    /// `LeaseOwners::given_back`.
+    /// `Shared::lease` in `dispatcher.rs`, its first half: `Outbox::release_all` of
+    /// `LeaseOwners::unanswered`, then `LeaseOwners::given_back`.
     GiveBack(usize, Answer),
-    /// `Shared::lease` in `dispatcher.rs`, its second half: `LeaseOwners::ask`, `Outbox::lease` of these entries,
-    /// `LeaseOwners::answered`. Then `Shared::lease_into` starts a task for each.
+    /// `Shared::lease` in `dispatcher.rs`, its second half: `LeaseOwners::ask`, `Outbox::lease` of
+    /// these entries, `LeaseOwners::answered`. Then `Shared::lease_into` starts a task for each.
     Lease(usize, u8, Answer),
     /// The same, but the store makes the lease later or never; the dispatcher sees an error.
     AskLate(usize),
     /// The store makes the late lease.
     LateLease(u8),
-    /// `Shared::post` and `judge` in `dispatcher/deliver.rs`, then `Breaker::after` in `breaker.rs` with
-    /// `BreakerPolicy::failures(1)`, and `Schedule::after_failure` of `Shared::next`.
+    /// `Shared::post` and `judge` in `dispatcher/deliver.rs`, then `Breaker::after` in `breaker.rs`
+    /// with `BreakerPolicy::failures(1)`, and `Schedule::after_failure` of `Shared::next`.
     Post(usize, usize, Outcome),
     /// `Shared::hold` in `dispatcher/deliver.rs`: `Outbox::hold_endpoint`, once.
     Hold(usize, usize, Answer),
@@ -441,12 +444,13 @@ pub enum Action {
     Stop(usize, usize, Answer),
     /// `end_lease` in `dispatcher/leases.rs`: `Outbox::record`, repeated until it is answered.
     Record(usize, usize, Answer),
-    /// The same, but the store executes it later or never; the dispatcher gives up, as at the end of the lease.
+    /// The same, but the store executes it later or never; the dispatcher gives up, as at the end
+    /// of the lease.
     AskRecordLate(usize, usize),
     /// The store executes the late record.
     LateRecord,
-    /// `Shared::look_for_returned` in `dispatcher/returned.rs`: `Transport::is_up`, then `Outbox::retry_endpoint`. The
-    /// model does it at any time, also without a failure before.
+    /// `Shared::look_for_returned` in `dispatcher/returned.rs`: `Transport::is_up`, then
+    /// `Outbox::retry_endpoint`. The model does it at any time, also without a failure before.
     Look(usize),
     /// The process ends and is started again.
     Crash(usize),
@@ -469,7 +473,8 @@ pub struct OutboxModel {
     pub skew: u8,
     /// The most crashes in a run.
     pub crashes: u8,
-    /// The most answers of the store in a run that are errors: the operation took effect, or did not.
+    /// The most answers of the store in a run that are errors: the operation took effect, or did
+    /// not.
     pub lost: u8,
     /// The most operations in a run that the store executes late, or never.
     pub late: u8,
@@ -650,8 +655,8 @@ impl OutboxModel {
         state.dispatchers[by].tasks[at] = Some(Task { stage, ..task });
     }
 
-    /// Returns true if all arrives without further faults, with these dispatchers. Each step is the first that is
-    /// possible; time passes if none is.
+    /// Returns true if all arrives without further faults, with these dispatchers. Each step is the
+    /// first that is possible; time passes if none is.
     fn arrives(&self, mut state: State, alive: [bool; 2]) -> bool {
         state.late = None;
         for (dispatcher, alive) in state.dispatchers.iter_mut().zip(alive) {
@@ -800,8 +805,8 @@ impl State {
             .expect("few are used")
     }
 
-    /// Returns the one of all states that differ from this one only in the numbers of owners and messages, in those of
-    /// dispatchers whose clocks agree, and in what decides nothing any more.
+    /// Returns the one of all states that differ from this one only in the numbers of owners and
+    /// messages, in those of dispatchers whose clocks agree, and in what decides nothing any more.
     fn canonical(mut self, skew: u8) -> Self {
         // Of a former owner's record, the store executes only that the endpoint has answered.
         if let Some(Late::Record {

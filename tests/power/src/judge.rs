@@ -1,4 +1,4 @@
-//! What the product finds in files and on servers after a loss of power.
+//! Prints the state that the product finds in files and on servers after a loss of power.
 
 use crate::Failure;
 use bankrail_mailbox::{Inbox, Lease, LeaseOwner, LeaseRequest, Outbox};

@@ -1,4 +1,4 @@
-//! What was acknowledged, in order.
+//! The file of acknowledgements, in their order.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};

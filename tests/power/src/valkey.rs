@@ -66,7 +66,7 @@ impl Stores {
         let grant = TokenGrant::new("A".parse()?, "READ".parse()?, now, now.saturating_add(HOUR));
         self.records.insert(token(number), grant).await?;
         marks.put(format_args!("granted {number}"));
-        // One of some seconds before, and after a kill one of the time before it.
+        // The token was granted some seconds before, and after a kill before the kill.
         if let Some(old) = number.checked_sub(REVOKED_AFTER) {
             marks.put(format_args!("revoking {old}"));
             if self.records.revoke(token(old)).await? {

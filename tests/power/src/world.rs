@@ -393,7 +393,7 @@ struct Books(Arc<Mutex<u32>>);
 impl Ledger for Books {
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer> {
         let last = *lock(&self.0);
-        // Those of earlier runs are not listed any more.
+        // Entries of earlier runs are not listed any more.
         let oldest = u64::from(last.saturating_sub(10 * ENTRIES)) + 1;
         let after = query.position.as_ref().and_then(PagePosition::as_number);
         let from = after.map_or(oldest, |after| after + 1);

@@ -1,5 +1,5 @@
-//! The rules that must hold. The harness has its own record of messages, tokens, limits and entries,
-//! and compares each operation and each answer with it.
+//! The rules that must hold. The harness has its own record of messages, tokens, limits and
+//! entries, and compares each operation and each answer with it.
 
 use crate::messages::{Planned, Target};
 use crate::node::{Arrival, Node};
@@ -50,7 +50,7 @@ struct State {
     served: BTreeMap<&'static str, u64>,
     /// The number of times that a provider's clock was set.
     clock_sets: u64,
-    /// What the bank lists today.
+    /// The entries that the bank lists today, with their number.
     listed: BTreeMap<Listed, i64>,
     today: Option<Date>,
     /// The numbers of the entries that were ever listed as this.

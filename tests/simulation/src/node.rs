@@ -29,7 +29,7 @@ pub(crate) struct Node {
     troubles: [AtomicU64; 3],
 }
 
-/// What a machine suffers for a while.
+/// A condition that a machine is in for a while.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
     /// Its process stands still.
@@ -329,7 +329,7 @@ impl Life {
             tokio::time::sleep(delay).await;
             self.go_on().await;
         }
-        // What happens seldom is often the last operation of its process.
+        // A rare operation is often the last one of its process, so that 500 seeds reach it.
         let times = match name {
             "outbox.stop_endpoint" => 10_000,
             "ledger.statement" => 5,

@@ -453,7 +453,7 @@ impl Books {
         entries.insert(at, entry);
     }
 
-    /// What is still pending is pending on the next day.
+    /// Moves the entries that are still pending to the next day.
     pub(crate) fn turn(&self) {
         let mut entries = lock(&self.entries);
         let today = self.world.day();

@@ -17,8 +17,8 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// The time within which everything arrives after the faults have ended: an hour for which a
-/// `Retry-After` may hold calls back, two hours until a limit that is used up has room again, and an
-/// hour for the schedules' pauses, an endpoint's circuit, leases and the calls themselves.
+/// `Retry-After` may hold calls back, two hours until a limit that is used up has room again, and
+/// an hour for the schedules' pauses, an endpoint's circuit, leases and the calls themselves.
 const PATIENCE: Duration = Duration::from_secs(4 * 3600);
 /// The time after that, in which nothing may happen again.
 const AFTERWARDS: Duration = Duration::from_secs(180);
@@ -106,7 +106,7 @@ async fn live(seed: u64, full: bool, print: bool) -> Outcome {
     if world.violation().is_none() {
         let day = world.day();
         tokio::time::sleep(AFTERWARDS).await;
-        // What is pending stands on the statement of the new day now.
+        // Pending entries stand on the statement of the new day now.
         if world.day() != day {
             scene.settle().await;
         }

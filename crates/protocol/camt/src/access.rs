@@ -131,8 +131,8 @@ impl Entry {
         self.lines().find_map(|line| line.counterparty_name())
     }
 
-    /// Returns all references of the entry and its transactions that are not empty: the wire name, or
-    /// the kind of a proprietary one, and the text.
+    /// Returns all references of the entry and its transactions that are not empty: the wire name,
+    /// or the kind of a proprietary one, and the text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         self.own_references()
             .chain(self.transactions().flat_map(Transaction::references))
@@ -171,8 +171,8 @@ impl Transaction {
 
     /// Returns the texts of the transaction: the [narrative](Remittance::narrative) of its
     /// remittance information, then the reason of a return (`RtrInf`: the code and each
-    /// `AddtlInf`), then `AddtlTxInf`. Each text stands on its own line, and a repeated line is left
-    /// out.
+    /// `AddtlInf`), then `AddtlTxInf`. Each text stands on its own line, and a repeated line is
+    /// left out.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -205,7 +205,8 @@ impl Transaction {
 }
 
 impl References {
-    /// Returns all references that are not empty: the wire name, or the kind of a proprietary one, and the text.
+    /// Returns all references that are not empty: the wire name, or the kind of a proprietary one,
+    /// and the text.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = [
             ("MsgId", &self.message_id),
@@ -260,8 +261,8 @@ impl Remittance {
 
     /// Returns the texts of the remittance information: each `Ustrd`, then of each `Strd` the
     /// creditor's reference (`CdtrRefInf/Ref`), the numbers of the documents (`RfrdDocInf/Nb`) and
-    /// each `AddtlRmtInf`. Each text stands on its own line, and a repeated line is left out. A text
-    /// of exactly 140 code points was cut there, and the next one continues it.
+    /// each `AddtlRmtInf`. Each text stands on its own line, and a repeated line is left out. A
+    /// text of exactly 140 code points was cut there, and the next one continues it.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -333,8 +334,8 @@ impl<'a> EntryLine<'a> {
     /// Returns the signed amount in the entry's currency, which is that of the account.
     ///
     /// The amount is that of the transaction, else its counter value (`AmtDtls/CntrValAmt`) or the
-    /// amount between the banks (`TxAmt`), else the entry's where this is the only transaction, else
-    /// the amount as ordered (`InstdAmt`). `None` where the document does not have it.
+    /// amount between the banks (`TxAmt`), else the entry's where this is the only transaction,
+    /// else the amount as ordered (`InstdAmt`). `None` where the document does not have it.
     #[must_use]
     pub fn account_money(&self) -> Option<Money> {
         let details = self
@@ -380,7 +381,8 @@ impl<'a> EntryLine<'a> {
             .chain(own.flat_map(Transaction::references))
     }
 
-    /// Returns the debtor's reference (`EndToEndId`), as written: `NOTPROVIDED` where there is none.
+    /// Returns the debtor's reference (`EndToEndId`), as written: `NOTPROVIDED` where there is
+    /// none.
     #[must_use]
     pub fn end_to_end_id(&self) -> Option<&'a str> {
         let references = self.transaction?.references.as_deref()?;
@@ -414,8 +416,8 @@ impl<'a> EntryLine<'a> {
         first.or(side.party)
     }
 
-    /// Returns the party on whose behalf the [counterparty](Self::counterparty) paid, or for whom it
-    /// was paid (`UltmtDbtr`, `UltmtCdtr`).
+    /// Returns the party on whose behalf the [counterparty](Self::counterparty) paid, or for whom
+    /// it was paid (`UltmtDbtr`, `UltmtCdtr`).
     #[must_use]
     pub fn ultimate_counterparty(&self) -> Option<&'a Party> {
         self.sides()?.0.ultimate?.party()

@@ -44,8 +44,8 @@ pub struct Document {
 #[element(type = "AccountNotification12", rule = compare)]
 #[non_exhaustive]
 pub struct Notification {
-    /// The servicer's identification of this notification, up to 35 characters. `Id`, mandatory in the
-    /// schema; tolerant reading may miss it.
+    /// The servicer's identification of this notification, up to 35 characters. `Id`, mandatory in
+    /// the schema; tolerant reading may miss it.
     #[element("Id", soft)]
     pub id: Option<Text<35>>,
     /// The page of a notification that is sent in several. `NtfctnPgntn`.

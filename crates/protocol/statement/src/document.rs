@@ -10,8 +10,8 @@ use bankrail_camt052::{
 use bankrail_values::excerpt;
 
 impl ReceivedStatement {
-    /// Reads the payload tolerantly; it must be of version 06. Deviations from the rules of the message are in the findings
-    /// of the result.
+    /// Reads the payload tolerantly; it must be of version 06. Deviations from the rules of the
+    /// message are in the findings of the result.
     ///
     /// # Errors
     /// [`ReadError`] if the payload is not a readable camt.052.001.06 document.

@@ -60,10 +60,11 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 ///   over.
 ///
 /// - An entry without a reference may be listed in a completed form later, as with its value date,
-///   its text or its reference, and a booked one in a corrected form under its reference. Then the walk does not list the earlier form any more, which no
-///   page but the last one shows. So a partial walk that may have met such an entry is followed by
-///   a full walk, and a full walk of several pages holds the entry back for a second one, which
-///   hands it over as [`EntryRelation::Replaces`].
+///   its text or its reference, and a booked one in a corrected form under its reference. Then the
+///   walk does not list the earlier form any more, which no page but the last one shows. So a
+///   partial walk that may have met such an entry is followed by a full walk, and a full walk of
+///   several pages holds the entry back for a second one, which hands it over as
+///   [`EntryRelation::Replaces`].
 ///
 /// So an entry that was inserted before the cursor is handed over with the next full walk. An entry
 /// with a reference is handed over once, even if pages shift. Entries without one are handed over

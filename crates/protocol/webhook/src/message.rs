@@ -223,8 +223,8 @@ impl<T> IntoIterator for EachKind<T> {
 
 /// A message of any kind.
 ///
-/// It is serialized as the wire form of the message itself. That does not name its kind, so there is
-/// no `Deserialize`: read with [`Message::from_json`].
+/// It is serialized as the wire form of the message itself. That does not name its kind, so there
+/// is no `Deserialize`: read with [`Message::from_json`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 #[allow(clippy::exhaustive_enums, reason = "as MessageKind")]

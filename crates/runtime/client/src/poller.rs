@@ -225,8 +225,8 @@ impl Poller {
     /// Polls until `stop` is ready.
     ///
     /// A wait or a call that is under way then ends at once. A handler may continue for 10
-    /// s, and a page that is being recorded is recorded. Dropping the future is safe too: a page that
-    /// was not recorded is fetched again.
+    /// s, and a page that is being recorded is recorded. Dropping the future is safe too: a page
+    /// that was not recorded is fetched again.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         notices::begin();

@@ -1,4 +1,5 @@
-//! Files of certificates, keys and secrets: read within a bound, and read again while a program runs.
+//! Files of certificates, keys and secrets: read within a bound, and read again while a program
+//! runs.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -29,8 +30,8 @@ pub fn read(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
 /// Reads a text as [`read`] does.
 ///
 /// # Errors
-/// As [`read`], or [`io::ErrorKind::InvalidData`] if the file is not UTF-8. The error quotes nothing
-/// of it.
+/// As [`read`], or [`io::ErrorKind::InvalidData`] if the file is not UTF-8. The error quotes
+/// nothing of it.
 pub fn read_text(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<String>> {
     let bytes = read(path, max_bytes)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {

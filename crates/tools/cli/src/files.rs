@@ -131,8 +131,8 @@ pub(crate) fn lock_of(database: &Path) -> Result<PathBuf, Failure> {
     if database.is_symlink() {
         place = fs::canonicalize(database)
             .or_else(|_| {
-                // A file that does not exist has no place. One that does is not opened here: closing
-                // it would end the locks that SQLite has on it in this process.
+                // A file that does not exist has no place. One that does is not opened here:
+                // closing it would end the locks that SQLite has on it in this process.
                 open_lock(database)?;
                 fs::canonicalize(database)
             })

@@ -77,8 +77,8 @@ enum Command {
     ///
     /// Serves the receivers that the connection describes, polls its accounts, keeps the histories
     /// of mandates and payments, and prints each message, duplicate, conflict, refusal and new
-    /// entry, until Ctrl-C. Its state is in the data folder, which only the owner can read. It may be
-    /// killed at any time and started again.
+    /// entry, until Ctrl-C. Its state is in the data folder, which only the owner can read. It may
+    /// be killed at any time and started again.
     ///
     /// A message or entry is printed when the transaction is committed that takes it in. After a
     /// kill, what was committed and perhaps not printed is printed again, with the same number and

@@ -162,7 +162,8 @@ pub(crate) struct Fetch {
 
 #[derive(Args, Debug)]
 pub(crate) struct Files {
-    /// camt.052, 053 or 054 documents, or JSON answers of the statement endpoint; - for standard input
+    /// camt.052, 053 or 054 documents, or JSON answers of the statement endpoint; - for standard
+    /// input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
 }

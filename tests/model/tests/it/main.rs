@@ -1,4 +1,5 @@
-//! The models explored to exhaustion, each planted fault found, and the models' stores beside the product's.
+//! The models explored to exhaustion, each planted fault found, and the models' stores beside the
+//! product's.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,8 +17,8 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::time::Instant;
 
-/// Explores all states of a model in which every property holds. There are as many as expected, so that a model that
-/// shrinks is seen.
+/// Explores all states of a model in which every property holds. There are as many as expected, so
+/// that a model that shrinks is seen.
 fn explored<M>(model: M, expected: usize)
 where
     M: Model + Debug + Send + Sync + 'static,

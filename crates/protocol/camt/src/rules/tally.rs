@@ -26,8 +26,8 @@ pub(super) struct Tally {
 struct Booked {
     sum: Decimal,
     currency: Option<CurrencyCode>,
-    /// True once an entry is not booked yet, or has no sign, another currency or too many digits, so
-    /// that the document does not decide what was booked between its balances.
+    /// True once an entry is not booked yet, or has no sign, another currency or too many digits,
+    /// so that the document does not decide what was booked between its balances.
     unclear: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Strict reading agrees with two foreign validators, xmllint and Python's xmlschema, in each version.
+//! Strict reading agrees with two foreign validators, xmllint and Python's xmlschema, in each
+//! version.
 
 use crate::documents::document;
 use crate::family::{Schema, all, strict};

@@ -62,7 +62,7 @@ pub(super) fn read_back<M: Message>(
     Ok(read::parse(text.as_bytes(), &options))
 }
 
-/// Returns the document in another version, and what that version cannot say.
+/// Returns the document in another version, with a finding for each part that the version lacks.
 pub fn to_version<M: Message>(document: &M, version: Version) -> Result<Parsed<M>, WriteError> {
     let mut other = document.clone();
     other.set_version(version);

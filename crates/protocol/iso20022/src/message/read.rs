@@ -33,8 +33,8 @@ impl<M> Parsed<M> {
     }
 }
 
-/// A document in memory: text, whose declared encoding does not count, or bytes in the encoding that
-/// they declare.
+/// A document in memory: text, whose declared encoding does not count, or bytes in the encoding
+/// that they declare.
 pub trait Source: AsRef<[u8]> {
     /// True for text.
     const IS_TEXT: bool;

@@ -76,10 +76,10 @@ impl ReadOptions {
         }
     }
 
-    /// Reads the source as UTF-8 and ignores the encoding that the document declares. Set it for text
-    /// that was decoded before, such as a member of a JSON object. A declared encoding other than
-    /// UTF-8 is a finding. `parse` reads a `str` and a `String` so without this option. Default:
-    /// false.
+    /// Reads the source as UTF-8 and ignores the encoding that the document declares. Set it for
+    /// text that was decoded before, such as a member of a JSON object. A declared encoding other
+    /// than UTF-8 is a finding. `parse` reads a `str` and a `String` so without this option.
+    /// Default: false.
     #[must_use]
     pub const fn text(self, text: bool) -> Self {
         Self { text, ..self }
@@ -126,30 +126,30 @@ bankrail_values::options! {
         pub(crate) document_bytes: u64 = 4 << 30,
         /// Nested elements. Default: 64.
         pub(crate) depth: usize = 64,
-        /// Elements in one entry, in all of a report but its entries, and in all of a message but its
-        /// reports. Default: 1,000,000.
+        /// Elements in one entry, in all of a report but its entries, and in all of a message but
+        /// its reports. Default: 1,000,000.
         pub(crate) entry_elements: usize = 1_000_000,
         /// Bytes of one text. Default: 1 MiB.
         pub(crate) text_bytes: usize = 1 << 20,
         /// Bytes of one tag, comment, processing instruction or run of text. Default: 4 MiB.
         pub(crate) token_bytes: usize = 4 << 20,
-        /// Bytes in memory of what is kept beyond the schema, supplementary data among them, counted as
-        /// elements are. Default: 64 MiB.
+        /// Bytes in memory of what is kept beyond the schema, supplementary data among them,
+        /// counted as elements are. Default: 64 MiB.
         pub(crate) kept_bytes: usize = 64 << 20,
-        /// Bytes of memory for each byte of the document that has been read, beyond the first 256 KiB
-        /// of memory. The parts of the model count, parts kept beyond the schema with the namespaces
-        /// that they take along, and findings. Counted over the whole document, also when it is read
-        /// part by part. Texts, which take no more memory than they have bytes, are not counted.
-        /// Default: 16.
+        /// Bytes of memory for each byte of the document that has been read, beyond the first 256
+        /// KiB of memory. The parts of the model count, parts kept beyond the schema with the
+        /// namespaces that they take along, and findings. Counted over the whole document, also
+        /// when it is read part by part. Texts, which take no more memory than they have bytes, are
+        /// not counted. Default: 16.
         ///
-        /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it, a
-        /// document of empty elements would take some 70 times its size.
+        /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it,
+        /// a document of empty elements would take some 70 times its size.
         pub(crate) memory_per_byte: usize = 16,
         /// Attributes of one tag, namespace declarations among them. Default: 256.
         pub(crate) attributes: usize = 256,
-        /// Findings of one kind that are kept; further ones are only counted, so that a flood of one
-        /// kind hides no other. The first of each kind that refuses the document is kept in any case.
-        /// Default: 100.
+        /// Findings of one kind that are kept; further ones are only counted, so that a flood of
+        /// one kind hides no other. The first of each kind that refuses the document is kept in any
+        /// case. Default: 100.
         pub(crate) findings: usize = 100,
     }
 }

@@ -28,7 +28,8 @@ macro_rules! text_type {
                 &self.0
             }
 
-            /// True when the text satisfies the facets of the schema, of version 06 where they differ.
+            /// True when the text satisfies the facets of the schema, of version 06 where they
+            /// differ.
             #[must_use]
             pub fn is_valid(&self) -> bool {
                 crate::node::Simple::fault(self, crate::Version::default().number()).is_none()

@@ -367,7 +367,8 @@ fn a_clock_that_was_behind_leaves_the_whole_limit() {
 }
 
 /// Nothing shows whether a clock that is set back was ahead before or is behind now. Calls that it
-/// counts in its own window may be counted no longer once it is right again: at the most, one limit.
+/// counts in its own window may be counted no longer once it is right again: at the most, one
+/// limit.
 #[test]
 fn a_clock_that_is_set_back_for_one_call_gives_at_most_one_limit_more() {
     const MINUTE: i64 = 60_000;

@@ -68,9 +68,9 @@ pub struct OpenOutcome {
 /// processes over one store as well.
 ///
 /// An outcome that names neither a mandate nor a payment is in no history, and an instruction that
-/// the bank has never answered is not either. So an action whose end comes without its mandate, which
-/// the message may leave out, stays open until a later message of that mandate reports another state
-/// of the action: compare an overdue one with the messages of its `request_id`.
+/// the bank has never answered is not either. So an action whose end comes without its mandate,
+/// which the message may leave out, stays open until a later message of that mandate reports
+/// another state of the action: compare an overdue one with the messages of its `request_id`.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOutcomes {
     change: u64,

@@ -19,7 +19,7 @@ const NOTICES: &str = "bankrail_poll_notices_total";
 /// The kinds of notices that are logged at `INFO`, because ordinary days have them.
 const ORDINARY: [&str; 4] = ["may_replace", "replaced", "returned", "text_changed"];
 
-/// What to do about an entry that cannot be read.
+/// The advice about an entry that cannot be read.
 const UNREADABLE: &str = "report the entry to the bank: until a walk reads every entry, none of this account is \
                           noticed as vanished, and no balance gap";
 

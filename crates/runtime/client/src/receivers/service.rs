@@ -284,8 +284,8 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         let Some(keys) = shared.options.sender_keys.clone().filter(|_| rejected) else {
             return opened;
         };
-        // The keys are read in another task: if the sender of this delivery hangs up, the deliveries
-        // that wait for the keys still get them.
+        // The keys are read in another task: if the sender of this delivery hangs up, the
+        // deliveries that wait for the keys still get them.
         let renewing = tokio::spawn(async move { keys.renew(since).await });
         match renewing.await {
             Ok(true) => shared.opening.open(&sealed).await,

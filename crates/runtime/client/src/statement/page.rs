@@ -9,7 +9,8 @@ use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 use std::sync::Arc;
 
-/// The most entries of a page of a service, and so the most that are named when they cannot be read.
+/// The most entries of a page of a service, and so the most that are named when they cannot be
+/// read.
 const MAX_UNREAD: usize = 1_000;
 
 /// One page of a statement. `Debug` prints its size, not its contents.
@@ -24,8 +25,8 @@ pub struct StatementPage {
     /// The findings about the document.
     pub document_findings: Vec<DocumentFinding>,
     /// The entries that could not be read, each with its place and its text
-    /// ([`ReadError::unread`]). Only a page of a [`Poller`](crate::Poller), or one that is read with
-    /// [`ReadOptions::keep_unreadable`], has any; otherwise they refuse the page.
+    /// ([`ReadError::unread`]). Only a page of a [`Poller`](crate::Poller), or one that is read
+    /// with [`ReadOptions::keep_unreadable`], has any; otherwise they refuse the page.
     pub unread: Vec<Arc<ReadError>>,
 }
 

@@ -6,18 +6,18 @@
 //! - An address is known for an hour after a request from it had a known caller
 //!   ([`KnownCaller`](crate::KnownCaller)). All others are strangers, who together have at least a
 //!   quarter of the places, and at most three quarters.
-//! - A stranger for whom no place is left takes the place of another stranger: of a caller with more
-//!   than a quarter of the places, if there is one. Otherwise the network with the most connections
-//!   gives one up, there the address with the most, and there the connection that began longest
-//!   ago. So a caller with few connections keeps them, however many others come with one API key. A
-//!   customer whose machines make their first calls at the same time keeps them too.
+//! - A stranger for whom no place is left takes the place of another stranger: of a caller with
+//!   more than a quarter of the places, if there is one. Otherwise the network with the most
+//!   connections gives one up, there the address with the most, and there the connection that began
+//!   longest ago. So a caller with few connections keeps them, however many others come with one
+//!   API key. A customer whose machines make their first calls at the same time keeps them too.
 //! - A known address takes the place of a stranger in the same way, while they have more than their
 //!   quarter. Otherwise, and for a stranger while they have less, the connection that gives way is
 //!   one of a known address that has had no known caller itself, and else the one that has been
 //!   without one longest. If each has a request with a known caller under way, the new one waits.
 //! - An address with as many connections as it may have, and a caller with half of all places or as
-//!   many requests under way, gives up its own, in the same order. Such a caller gives up half of its
-//!   connections that have had no known caller. Over HTTP/2 a connection has up to 64 requests.
+//!   many requests under way, gives up its own, in the same order. Such a caller gives up half of
+//!   its connections that have had no known caller. Over HTTP/2 a connection has up to 64 requests.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in
 //!   the same way, and without one, as behind a proxy, a connection that has had no known caller.
 //!
@@ -273,7 +273,8 @@ impl Table {
             let others = others.iter().copied();
             let unproved = others.clone().filter(|(_, one)| !one.has_known_caller());
             let mut victims: Vec<_> = unproved.map(|(from, one)| (from, one.clone())).collect();
-            // Half of them at once: a search for each connection of a crowd would hold up all others.
+            // Half of them at once: a search for each connection of a crowd would hold up all
+            // others.
             victims.sort_by_key(|(_, one)| one.useful_at());
             victims.truncate((victims.len() / 2).max(1));
             if victims.is_empty() {

@@ -1,5 +1,5 @@
-//! Recorded histories of calls that overlap. Each engine answers as if the calls had come one after the other, in an order
-//! that keeps the calls of which one had returned before the other began.
+//! Recorded histories of calls that overlap. Each engine answers as if the calls had come one after
+//! the other, in an order that keeps the calls of which one had returned before the other began.
 
 use crate::counters::{Random, charge, policy};
 use crate::engines::{at, incoming, outgoing, query, suite};
@@ -19,7 +19,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Barrier;
 
-/// The histories of each engine and trait, the callers of each history, and the calls of each caller.
+/// The histories of each engine and trait, the callers of each history, and the calls of each
+/// caller.
 const HISTORIES: u32 = 30;
 const CALLERS: usize = 3;
 const CALLS: usize = 4;
@@ -40,7 +41,8 @@ mod one {
     }
 }
 
-/// Makes the calls of all callers at the same time, and returns true if what was recorded is linearizable.
+/// Makes the calls of all callers at the same time, and returns true if what was recorded is
+/// linearizable.
 async fn is_linearizable<S, F>(
     begin: S,
     programs: Vec<Vec<S::Op>>,
@@ -313,7 +315,8 @@ async fn stores_on_valkey_and_redis_are_linearizable() {
     }
 }
 
-/// An entry of inbox or outbox: pending or not, the instant at which it is due, the owner and the end of its lease.
+/// An entry of inbox or outbox: pending or not, the instant at which it is due, the owner and the
+/// end of its lease.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     pending: bool,
@@ -357,8 +360,8 @@ struct Queue {
     entries: Vec<Option<Entry>>,
     /// True in an inbox, where an entry that was never leased is due at any time.
     is_inbox: bool,
-    /// True if a lease may leave out an entry that another call is changing, as `SKIP LOCKED` of PostgreSQL does: a later
-    /// lease finds it.
+    /// True if a lease may leave out an entry that another call is changing, as `SKIP LOCKED` of
+    /// PostgreSQL does: a later lease finds it.
     skips: bool,
 }
 

@@ -163,8 +163,8 @@ fn described(operation: Operation) -> Command {
             _ => arg
                 .value_name("TEXT")
                 .required(member.is_required)
-                // Not an option: the control refuses a negative amount with a reason, because a debit
-                // is a kind of booking.
+                // Not an option: the control refuses a negative amount with a reason, because a
+                // debit is a kind of booking.
                 .allow_negative_numbers(true),
         })
     })

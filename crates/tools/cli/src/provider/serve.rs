@@ -60,8 +60,9 @@ pub(super) struct Arguments {
     /// the port
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
-    /// The time zone of statements, such as Australia/Sydney: each lists the entries of one day there,
-    /// and what is booked today has that day; commands while no provider runs take the day of UTC
+    /// The time zone of statements, such as Australia/Sydney: each lists the entries of one day
+    /// there, and what is booked today has that day; commands while no provider runs take the day
+    /// of UTC
     #[arg(long, value_name = "NAME", default_value = "UTC")]
     time_zone: String,
     /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a
@@ -89,8 +90,8 @@ pub(super) struct Arguments {
     /// Trust the system's certificate authorities beside those that were made up or are in --roots
     #[arg(long)]
     system_roots: bool,
-    /// The certificate for receivers that ask for one, with its private key, as PEM; the file is read
-    /// again each minute
+    /// The certificate for receivers that ask for one, with its private key, as PEM; the file is
+    /// read again each minute
     #[arg(long, value_name = "FILE")]
     client_certificate: Option<PathBuf>,
     /// The proxy of deliveries, such as socks5h://proxy.example:1080, or @FILE for the first line
@@ -124,9 +125,8 @@ pub(super) struct Arguments {
     page: WantedPage,
     /// Serve the control of the bank at this address over HTTP
     ///
-    /// It sets clock, limits and faults, and shows calls. control.json in the folder of the data has
-    /// the address and the token; bankrail provider
-    /// control uses it.
+    /// It sets clock, limits and faults, and shows calls. control.json in the folder of the data
+    /// has the address and the token; bankrail provider control uses it.
     #[arg(long, value_name = "ADDRESS")]
     control: Option<SocketAddr>,
     /// Let --control listen beyond loopback, where others can read the token on its way and take

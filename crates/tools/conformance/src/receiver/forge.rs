@@ -148,8 +148,8 @@ impl Forge {
         self.jwe("RSA-OAEP", "A256CBC-HS512", more, plain, true)
     }
 
-    /// A JWE with these algorithms, of which the content is really encrypted by them, and a tag that
-    /// is over the header, too, or is not. With `dir` nobody knows its key.
+    /// A JWE with these algorithms, of which the content is really encrypted by them, and a tag
+    /// that is over the header, too, or is not. With `dir` nobody knows its key.
     pub(super) fn jwe(
         &self,
         alg: &str,

@@ -18,7 +18,8 @@ const DATE_TIME: &str = "a date and time such as 2021-07-29T17:10:05+10:00";
 
 /// States the name of each type in XML Schema, the expected form of a text, its exact and its
 /// tolerant reader, and the reader of a text of which the value does not hold all, with the texts
-/// that are surely not for it. Then come the fault of a value that was read tolerantly, and the writer.
+/// that are surely not for it. Then come the fault of a value that was read tolerantly, and the
+/// writer.
 macro_rules! spelled {
     ($($Type:ident $xs:literal $expected:ident $read:ident $kept:ident $part:ident $whole:expr,
         |$faulty:ident| $fault:expr,

@@ -76,8 +76,8 @@ impl<'a> Unlisted<'a> {
         self.0.retain(|(index, _)| keep(*index));
     }
 
-    /// Returns the indexes of the rows that these entries of a page replace as their later forms, as
-    /// far as the walk shows that.
+    /// Returns the indexes of the rows that these entries of a page replace as their later forms,
+    /// as far as the walk shows that.
     pub(super) fn completed(
         &self,
         entries: &[(Numbered, EntryLinks)],

@@ -71,7 +71,7 @@ impl Strangers {
         Some((*source, *number))
     }
 
-    /// Counts a connection, or counts it anew after a change of its caller or time.
+    /// Counts a connection by its present caller and time, also if it is counted already.
     pub(super) fn insert(&mut self, source: Source, connection: &Activity) {
         let (number, caller) = (connection.number(), connection.caller());
         let since = connection.useful_at();

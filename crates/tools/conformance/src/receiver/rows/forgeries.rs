@@ -94,7 +94,8 @@ impl Forge {
         Ok(self.encrypted(&json!({"zip": "DEF"}), plain)?.compact())
     }
 
-    /// A compressed message with spaces after it, so many bytes of them, in some 150 kB for 100 MiB.
+    /// A compressed message with spaces after it, so many bytes of them, in some 150 kB for 100
+    /// MiB.
     ///
     /// Its blocks refer to nothing before them, so that one of them can be repeated and compressed
     /// once.
