@@ -126,9 +126,9 @@ pub enum Next {
     DeadLetter,
 }
 
-/// The stored state of the engine: `crates/runtime/stores/src/{memory,sqlite,postgres}/outbox.rs`. A test
-/// compares its operations with the product's. `skew` is the number of ticks by which the caller's
-/// clock is ahead.
+/// The stored state of the engine: `crates/runtime/stores/src/{memory,sqlite,postgres}/outbox.rs`.
+/// A test compares its operations with the product's. `skew` is the number of ticks by which the
+/// caller's clock is ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Store {
     /// The entries.

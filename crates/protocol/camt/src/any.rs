@@ -100,8 +100,9 @@ impl<R: BufRead> AnyReader<R> {
     /// Reads the next part; `None` after the end of the message.
     ///
     /// # Errors
-    /// [`ReadError`] as of [`AnyDocument::parse_with`]. After that of an entry which cannot be read, the
-    /// next call goes on with the next entry; after any other error the reader is at its end.
+    /// [`ReadError`] as of [`AnyDocument::parse_with`]. After that of an entry which cannot be
+    /// read, the next call goes on with the next entry; after any other error the reader is at its
+    /// end.
     pub fn next_item(&mut self) -> Result<Option<report::StreamItem>, ReadError> {
         if let Reader::Begin(source, _) = &mut self.0 {
             let Some((source, options)) = source.take() else {

@@ -84,8 +84,8 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// Reads the next part; `None` after the end of the message.
     ///
     /// # Errors
-    /// [`ReadError`]. After that of an entry which cannot be read, the next call goes on with the next
-    /// entry; after any other error the reader is at its end.
+    /// [`ReadError`]. After that of an entry which cannot be read, the next call goes on with the
+    /// next entry; after any other error the reader is at its end.
     pub fn next_item(&mut self) -> Result<Option<M::Part>, ReadError> {
         self.progress.next(self.cursor.erased())
     }
