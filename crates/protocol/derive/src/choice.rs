@@ -191,6 +191,20 @@ impl Choice {
                 }),*];
 
             impl #ident {
+                fn scan_choice(
+                    from: &mut #private::Scanner<'_>,
+                ) -> ::core::result::Result<Self, #private::Odd> {
+                    from.gap();
+                    // A tag matches as a whole, so that the order of these attempts does not
+                    // matter.
+                    #(if #held let Some(value) = #private::Alternative::scan_all(from, #tags)? {
+                        return Ok(Self::#variants(value));
+                    })*
+                    // Without an alternative, the reader over events keeps the content and reports
+                    // it.
+                    Err(#private::Odd)
+                }
+
                 fn write_content(&self, out: &mut #private::Output<'_>) {
                     match self {
                         #(Self::#variants(value) => #private::write_field(value, #tags, out),)*
@@ -235,19 +249,12 @@ impl Choice {
                     from.chosen(chosen, FIELDS, Self::#unknown)
                 }
 
+                #[inline]
                 fn scan(
                     from: &mut #private::Scanner<'_>,
                 ) -> ::core::result::Result<Self, #private::Odd> {
                     #scan_bare
-                    from.gap();
-                    // A tag matches as a whole, so that the order of these attempts does not
-                    // matter.
-                    #(if #held let Some(value) = #private::Alternative::scan_all(from, #tags)? {
-                        return Ok(Self::#variants(value));
-                    })*
-                    // Without an alternative, the reader over events keeps the content and reports
-                    // it.
-                    Err(#private::Odd)
+                    Self::scan_choice(from)
                 }
 
                 #[inline(always)]
@@ -293,7 +300,7 @@ impl Choice {
                 fn check(&self, to: &mut #private::Checker) {
                     #check_bare
                     match self {
-                        #(Self::#variants(value) => #private::check_field(value, &[#tables], to),)*
+                        #(Self::#variants(value) => #private::check_field(value, const { &[#tables] }, to),)*
                         Self::#unknown => to.no_choice(FIELDS),
                     }
                 }

@@ -171,6 +171,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
         #[doc(hidden)]
         impl #private::Simple for #ident {
+            #[inline]
             fn parse(text: &str) -> ::core::result::Result<Self, #private::Unreadable> {
                 Ok(Self::from_code(text))
             }
@@ -193,6 +194,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 }
             }
 
+            #[inline]
             fn fault(&self, version: u8) -> ::core::option::Option<#private::Fault> {
                 let _ = version;
                 match self {
@@ -240,6 +242,7 @@ fn choice_node(ident: &Ident, schema: &LitStr) -> TokenStream {
                 #private::scan_code_choice(from)
             }
 
+            #[inline(always)]
             fn write(
                 &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
                 kept: #private::Kept<'_>,
@@ -254,6 +257,11 @@ fn choice_node(ident: &Ident, schema: &LitStr) -> TokenStream {
 
             fn check(&self, to: &mut #private::Checker) {
                 #private::check_code_choice(self, to);
+            }
+
+            fn is_sound_leaf(&self, version: u8) -> bool {
+                #private::CodeChoice::proprietary(self).is_none()
+                    && #private::is_sound(self, version)
             }
 
             fn schema_type() -> #private::SchemaType {

@@ -530,7 +530,7 @@ impl Field {
     /// Returns the rows of the table of fields.
     fn rows(&self) -> TokenStream {
         let rows = self.forms().map(Form::table);
-        quote!(&[#(#rows),*])
+        quote!(const { &[#(#rows),*] })
     }
 
     /// Returns the field's content at the end of the sequence.
@@ -553,18 +553,19 @@ impl Field {
 
     /// Returns the field's content as the fast reader takes it.
     fn scanned(&self) -> TokenStream {
-        let read = |form: &Form| {
-            let (method, tag, max) = (form.cardinality.method(), tag(&form.name), &form.max);
-            quote!(from.#method(#tag, #max)?)
-        };
         if let Some(form) = self.undated() {
-            return read(form);
+            let (method, tag, max) = (form.cardinality.method(), tag(&form.name), &form.max);
+            return quote!(from.#method(#tag, #max)?);
         }
-        let forms = self.forms().map(|form| {
-            let (held, read) = (form.versions.hold(&quote!(from)), read(form));
-            quote!(if #held { #read } else)
+        // Forms of one name are read in one place, because content is copied where two meet.
+        let forms = self.forms.chunk_by(|one, next| one.name == next.name);
+        let read = forms.map(|forms| {
+            let rows = forms.iter().map(Form::table);
+            let tags = forms.iter().take(1).map(|form| tag(&form.name));
+            let held = forms.iter().map(|form| form.versions.hold(&quote!(from)));
+            quote!(if #(#held)||* { from.dated(#(#tags)*, &[#(#rows),*])? } else)
         });
-        quote!(#(#forms)* { ::core::default::Default::default() })
+        quote!(#(#read)* { ::core::default::Default::default() })
     }
 
     /// Returns how the field is written, from how it is written with a tag.

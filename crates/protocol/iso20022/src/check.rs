@@ -24,7 +24,7 @@ pub struct Checker {
     findings: Vec<Finding>,
     /// The path of the element that the walk begins at.
     start: String,
-    path: Vec<(Field, usize)>,
+    path: Vec<(&'static Field, usize)>,
     asked: Asked,
     /// Markup was met that only reading the document again can judge.
     met_markup: bool,
@@ -68,7 +68,7 @@ impl Checker {
 
     /// Checks the content of a row, which may be of an older version.
     #[inline]
-    pub(crate) fn as_of(&mut self, field: Field, check: impl FnOnce(&mut Self)) {
+    pub(crate) fn as_of(&mut self, field: &Field, check: impl FnOnce(&mut Self)) {
         let own = self.version;
         self.version = field.version_in(own);
         check(self);
@@ -103,7 +103,7 @@ impl Checker {
     }
 
     #[inline]
-    pub(crate) fn enter(&mut self, field: Field, index: usize) {
+    pub(crate) fn enter(&mut self, field: &'static Field, index: usize) {
         self.path.push((field, index));
     }
 
@@ -113,7 +113,7 @@ impl Checker {
     }
 
     /// Reports a mandatory element that is missing.
-    pub(crate) fn missing(&mut self, field: Field) {
+    pub(crate) fn missing(&mut self, field: &Field) {
         self.report(FindingKind::Missing {
             name: field.wire.to_owned(),
         });
@@ -121,7 +121,7 @@ impl Checker {
 
     /// Reports that the current element stands once too often.
     #[cold]
-    pub(crate) fn repeated(&mut self, field: Field) {
+    pub(crate) fn repeated(&mut self, field: &Field) {
         self.report(FindingKind::Repeated {
             name: field.wire,
             max: field.max,
@@ -140,7 +140,7 @@ impl Checker {
     /// Reports an element that the version of the schema does not have. It would be lost in
     /// writing, so that a search for missing parts finds it, too.
     #[cold]
-    pub(crate) fn not_in_version(&mut self, field: Field) {
+    pub(crate) fn not_in_version(&mut self, field: &Field) {
         self.push(FindingKind::UnknownElement {
             name: field.wire.to_owned(),
         });
@@ -153,7 +153,7 @@ impl Checker {
         let other = fields.iter().skip(1).find(|field| field.is_in(version));
         other
             .into_iter()
-            .for_each(|field| self.not_in_version(*field));
+            .for_each(|field| self.not_in_version(field));
     }
 
     /// Reports the parts kept beyond the schema.

@@ -33,8 +33,8 @@ impl Field {
 
     /// Returns the row of a version of the schema, out of those of one field.
     #[inline(always)]
-    pub(crate) fn of(rows: &[Self], version: u8) -> Option<Self> {
-        rows.iter().copied().find(|row| row.is_in(version))
+    pub(crate) fn of(rows: &[Self], version: u8) -> Option<&Self> {
+        rows.iter().find(|row| row.is_in(version))
     }
 
     /// True unless the element of a number from 0 stands once too often.

@@ -31,7 +31,7 @@ impl<'f, 'a> Inventor<'f, 'a> {
     /// Returns the row of the version, out of those of one field.
     #[must_use]
     pub fn row(&self, rows: &[Field]) -> Option<Field> {
-        Field::of(rows, self.version.number())
+        Field::of(rows, self.version.number()).copied()
     }
 
     /// Invents the content of a row, which may be of an older version.

@@ -468,7 +468,7 @@ pub enum PartyOrAgent {
     Party(Party),
     /// An agent. `Agt`, since version 07.
     #[element("Agt")]
-    Agent(Agent),
+    Agent(Box<Agent>),
     /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]
     Unknown,

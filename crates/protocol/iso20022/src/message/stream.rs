@@ -240,15 +240,14 @@ impl<M: Message> Progress<M> {
                 };
                 return self.group_start(cursor);
             }
-            let mut unit = None;
-            let keep = |read| unit = Some(Box::new(read));
+            let mut unit: Option<M::Unit> = None;
             if cursor
-                .scan_element(M::UNIT, Some(self.units), ahead, keep)
+                .scan_element(&mut unit, M::UNIT, Some(self.units), ahead)
                 .is_ok()
             {
                 self.group_at = index;
                 self.units += 1;
-                return Ok(unit.map(|unit| Ok(M::UNIT_READ(unit))));
+                return Ok(unit.map(|unit| Ok(M::UNIT_READ(Box::new(unit)))));
             }
         }
         let index = match cursor.child(fields, &mut self.group_at)? {

@@ -31,9 +31,11 @@ const PROPRIETARY: &Tag = &Tag {
     open: "<Prtry>",
     close: "</Prtry>",
 };
-const FIELDS: &[Field] = &[field(CODE), field(PROPRIETARY)];
+const CODE_ROW: &Field = &row(CODE);
+const PROPRIETARY_ROWS: &[Field] = &[row(PROPRIETARY)];
+const FIELDS: &[Field] = &[row(CODE), row(PROPRIETARY)];
 
-const fn field(tag: &Tag) -> Field {
+const fn row(tag: &Tag) -> Field {
     Field {
         wire: tag.wire,
         min: 1,
@@ -66,20 +68,24 @@ pub fn read_code_choice<C: CodeChoice>(from: &mut Cursor<'_>) -> Result<C, Halt>
 /// Reads the same as the writer writes it.
 #[inline]
 pub fn scan_code_choice<C: CodeChoice>(from: &mut Scanner<'_>) -> Result<C, Odd> {
-    if from.version() < C::SINCE {
-        return from.leaf();
+    let is_choice = from.version() >= C::SINCE;
+    if is_choice {
+        from.gap();
+        if !from.enter(CODE, false) {
+            return from.one(PROPRIETARY, 1).map(C::from_proprietary);
+        }
     }
-    from.gap();
-    if from.enter(CODE, false) {
-        let code = from.leaf()?;
+    let code = from.leaf()?;
+    if is_choice {
         from.expect(CODE.close)?;
         from.gap();
-        return Ok(code);
     }
-    from.one(PROPRIETARY, 1).map(C::from_proprietary)
+    Ok(code)
 }
 
-/// Writes a code, or a choice between a code and a proprietary text.
+/// Writes a code, or a choice between a code and a proprietary text. Inlined, so that the tags of
+/// the code are constants.
+#[inline(always)]
 pub fn write_code_choice<C: CodeChoice + Node>(
     value: &C,
     tag: &'static Tag,
@@ -87,8 +93,18 @@ pub fn write_code_choice<C: CodeChoice + Node>(
     kept: Kept<'_>,
 ) {
     if out.version() < C::SINCE {
-        return write_simple(value, tag, out, kept);
+        write_simple(value, tag, out, kept);
+    } else {
+        write_choice(value, tag, out, kept);
     }
+}
+
+fn write_choice<C: CodeChoice + Node>(
+    value: &C,
+    tag: &'static Tag,
+    out: &mut Output<'_>,
+    kept: Kept<'_>,
+) {
     let content = |out: &mut Output<'_>| match value.proprietary() {
         Some(text) => write_field_kept(text, PROPRIETARY, out, kept),
         None => kept.field(CODE.wire, 0, out, |out, inside| {
@@ -102,10 +118,10 @@ pub fn write_code_choice<C: CodeChoice + Node>(
 pub fn check_code_choice<C: CodeChoice>(value: &C, to: &mut Checker) {
     let is_choice = to.version() >= C::SINCE;
     match value.proprietary() {
-        Some(text) if is_choice => check_field(text, &[field(PROPRIETARY)], to),
-        Some(_) => to.not_in_version(field(PROPRIETARY)),
+        Some(text) if is_choice => check_field(text, PROPRIETARY_ROWS, to),
+        Some(_) => to.not_in_version(&row(PROPRIETARY)),
         None if is_choice => {
-            to.enter(field(CODE), 0);
+            to.enter(CODE_ROW, 0);
             check_simple(value, to);
             to.leave();
         }
@@ -121,8 +137,8 @@ pub fn code_choice_type<C: CodeChoice>(name: &'static str) -> SchemaType {
         bare_until: C::SINCE - 1,
         elements: const {
             &[
-                (field(CODE), <C as Simple>::schema_type as fn() -> _),
-                (field(PROPRIETARY), <Text<35> as Node>::schema_type),
+                (row(CODE), <C as Simple>::schema_type as fn() -> _),
+                (row(PROPRIETARY), <Text<35> as Node>::schema_type),
             ]
         },
         ..SchemaType::simple::<C>(&[])

@@ -85,37 +85,39 @@ pub fn write_field_kept<C: Content>(
 }
 
 /// True unless the element, or a part below it, is missing, or is of another version.
-#[inline]
+/// Inlined, because most elements of a sequence do not occur.
+#[inline(always)]
 pub fn is_plain_field<C: Content>(content: &C, rows: &[Field], version: u8) -> bool {
-    let items = content.items();
-    match Field::of(rows, version) {
-        Some(field) => {
-            (field.min == 0 || !items.is_empty())
-                && items
-                    .iter()
-                    .all(|item| item.is_plain(field.version_in(version)))
-        }
-        None => items.is_empty(),
+    let (items, field) = (content.items(), Field::of(rows, version));
+    if items.is_empty() {
+        return field.is_none_or(|field| field.min == 0);
     }
+    field.is_some_and(|field| {
+        let version = field.version_in(version);
+        items.iter().all(|item| item.is_plain(version))
+    })
 }
 
 /// Checks the occurrences of one element and how many there are, as reading reports it. Inlined,
 /// because most elements of a sequence do not occur.
 #[inline(always)]
-pub fn check_field<C: Content>(content: &C, rows: &[Field], to: &mut Checker) {
-    let items = content.items();
-    match Field::of(rows, to.version()) {
-        Some(field) if !items.is_empty() => {
-            to.as_of(field, |to| check_items(items, field, to));
-        }
-        Some(field) if field.min > 0 => to.missing(field),
-        None if !items.is_empty() => rows.iter().take(1).for_each(|row| to.not_in_version(*row)),
-        _ => {}
+pub fn check_field<C: Content>(content: &C, rows: &'static [Field], to: &mut Checker) {
+    let (items, field) = (content.items(), Field::of(rows, to.version()));
+    // First, because the version then matters only to an element that some version demands.
+    if items.is_empty() {
+        return field
+            .into_iter()
+            .filter(|field| field.min > 0)
+            .for_each(|field| to.missing(field));
+    }
+    match field {
+        Some(field) => to.as_of(field, |to| check_items(items, field, to)),
+        None => rows.iter().take(1).for_each(|row| to.not_in_version(row)),
     }
 }
 
 #[inline]
-fn check_items<N: Node>(items: &[N], field: Field, to: &mut Checker) {
+fn check_items<N: Node>(items: &[N], field: &'static Field, to: &mut Checker) {
     for (index, item) in items.iter().enumerate() {
         let allowed = field.allows(index);
         if allowed && item.is_sound_leaf(to.version()) {

@@ -9,7 +9,7 @@
 use super::record::Record;
 use crate::check::Checker;
 use crate::field::Tag;
-use crate::node::Node;
+use crate::node::{Node, Slot};
 use crate::read::{Ahead, Cursor, Extent, Halt, Odd};
 
 impl Cursor<'_> {
@@ -42,42 +42,49 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reads the next element if all of it is as the writer writes it. Otherwise nothing has been
-    /// read. `number` is its number among those of its name, from 0, if the schema allows several.
-    /// `keep` takes it from where it was read, so that it is moved only once.
-    pub(crate) fn scan_element<N: Node>(
+    /// Reads the next element into its place if all of it is as the writer writes it. Otherwise
+    /// nothing has been read. `number` is its number among those of its name, from 0, if the schema
+    /// allows several.
+    pub(crate) fn scan_element<S: Slot>(
         &mut self,
+        slot: &mut S,
         tag: &'static Tag,
         number: Option<usize>,
         ahead: Ahead,
-        keep: impl FnOnce(N),
     ) -> Result<(), Odd> {
         if !self.may_take(tag.wire) {
             return Err(Odd);
         }
+        let count = slot.count();
         let mut extent = Extent::default();
-        let node = self.scan_ahead(tag, ahead, &mut extent, |scanner| {
-            scanner.bare_element::<N>(tag)
+        // Put there before it is accepted, so that an element of hundreds of bytes is moved once.
+        let scanned = self.scan_ahead(tag, ahead, &mut extent, |scanner| {
+            scanner.bare_element(tag).map(|node| slot.put(node))
         });
-        if node.is_err() && self.end_comes(tag, ahead) {
+        if scanned.is_err() && self.end_comes(tag, ahead) {
+            slot.truncate(count);
             // Now the end is in memory, so it is read again only once.
-            return self.scan_element(tag, number, ahead, keep);
+            return self.scan_element(slot, tag, number, ahead);
         }
-        let accepted = match &node {
-            Ok(node) => self.accept(tag.wire, number, ahead, &extent, &|shape, path, version| {
-                let mut checker = Checker::within(shape, path, version);
-                node.check(&mut checker);
-                checker.into_findings()
-            }),
-            Err(Odd) => Err(Odd),
+        let accepted = match slot.last() {
+            Some(node) if scanned.is_ok() => {
+                self.accept(tag.wire, number, ahead, &extent, &|shape, path, version| {
+                    let mut checker = Checker::within(shape, path, version);
+                    node.check(&mut checker);
+                    checker.into_findings()
+                })
+            }
+            _ => Err(Odd),
         };
         self.count_scanned(tag.wire, accepted.is_ok());
-        accepted?;
-        let node = node?;
-        // Only when the element is accepted: a running total must not count one that is read again.
-        node.settle(&mut &mut *self);
-        self.leave();
-        keep(node);
-        Ok(())
+        if accepted.is_err() {
+            slot.truncate(count);
+        } else if let Some(node) = slot.last() {
+            // Only when the element is accepted: a running total must not count one that is read
+            // again.
+            node.settle(&mut &mut *self);
+            self.leave();
+        }
+        accepted
     }
 }

@@ -1,7 +1,7 @@
 //! Elements as the fast reader takes them: by cardinality, one after the other.
 
-use super::{Node, Simple};
-use crate::field::{MANY, Tag};
+use super::{Node, Simple, Slot};
+use crate::field::{Field, MANY, Tag};
 use crate::finding::FindingKind;
 use crate::read::{Odd, Scanner, growth};
 use crate::watch::{Memory, Watch};
@@ -58,6 +58,17 @@ impl Scanner<'_> {
         } else {
             Err(Odd)
         }
+    }
+
+    /// Reads the elements of a field whose rows depend on the version.
+    #[inline(always)]
+    pub fn dated<S: Slot>(&mut self, tag: &'static Tag, rows: &[Field]) -> Result<S, Odd> {
+        let field = Field::of(rows, self.version()).ok_or(Odd)?;
+        let content = S::scan(self, tag, field.max)?;
+        if field.min > 0 && content.count() == 0 {
+            return Err(Odd);
+        }
+        Ok(content)
     }
 
     /// Reads the elements from the entered one on.

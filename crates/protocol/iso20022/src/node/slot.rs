@@ -2,16 +2,26 @@
 
 use super::Node;
 use crate::field::{Field, Tag};
-use crate::read::{Ahead, Cursor, Halt};
+use crate::read::{Ahead, Cursor, Halt, Odd, Scanner};
 
 /// The place for the occurrences of one element.
-pub trait Slot {
+pub trait Slot: Sized {
+    /// The type of each occurrence.
+    type Item: Node;
     /// True for a list.
     const IS_LIST: bool;
     /// Returns the number of occurrences read.
     fn count(&self) -> usize;
     /// Reads one more.
     fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt>;
+    /// Puts one more into its place.
+    fn put(&mut self, item: Self::Item);
+    /// Returns the last one.
+    fn last(&self) -> Option<&Self::Item>;
+    /// Removes all but the first `count`.
+    fn truncate(&mut self, count: usize);
+    /// Reads up to `max` elements as the writer writes them.
+    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, Odd>;
     /// Reads the one that comes next if all of it is as the writer writes it. False when it is not
     /// or when the schema has no more; then nothing has been read.
     fn fill_ahead(
@@ -24,6 +34,7 @@ pub trait Slot {
 }
 
 impl<N: Node> Slot for Option<N> {
+    type Item = N;
     const IS_LIST: bool = false;
 
     fn count(&self) -> usize {
@@ -33,6 +44,25 @@ impl<N: Node> Slot for Option<N> {
     fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
         *self = Some(N::read(from)?);
         Ok(())
+    }
+
+    fn put(&mut self, item: N) {
+        *self = Some(item);
+    }
+
+    fn last(&self) -> Option<&N> {
+        self.as_ref()
+    }
+
+    fn truncate(&mut self, count: usize) {
+        if count == 0 {
+            *self = None;
+        }
+    }
+
+    #[inline(always)]
+    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, Odd> {
+        from.maybe(tag, max)
     }
 
     fn fill_ahead(
@@ -46,13 +76,12 @@ impl<N: Node> Slot for Option<N> {
         if self.is_some() {
             return Ok(false);
         }
-        Ok(from
-            .scan_element(tag, None, ahead, |item| *self = Some(item))
-            .is_ok())
+        Ok(from.scan_element(self, tag, None, ahead).is_ok())
     }
 }
 
 impl<N: Node> Slot for Vec<N> {
+    type Item = N;
     const IS_LIST: bool = true;
 
     fn count(&self) -> usize {
@@ -64,6 +93,24 @@ impl<N: Node> Slot for Vec<N> {
         from.make_room(self)?;
         self.push(N::read(from)?);
         Ok(())
+    }
+
+    #[inline]
+    fn put(&mut self, item: N) {
+        self.push(item);
+    }
+
+    fn last(&self) -> Option<&N> {
+        self.as_slice().last()
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.truncate(count);
+    }
+
+    #[inline(always)]
+    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, Odd> {
+        from.many(tag, max)
     }
 
     fn fill_ahead(
@@ -79,10 +126,7 @@ impl<N: Node> Slot for Vec<N> {
         }
         // Before the element is taken, because `push` cannot return an error.
         from.make_room(self)?;
-        Ok(from
-            .scan_element(tag, (field.max > 1).then_some(self.len()), ahead, |item| {
-                self.push(item)
-            })
-            .is_ok())
+        let number = (field.max > 1).then_some(self.len());
+        Ok(from.scan_element(self, tag, number, ahead).is_ok())
     }
 }

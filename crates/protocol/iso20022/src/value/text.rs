@@ -31,6 +31,7 @@ macro_rules! text_type {
             /// True when the text satisfies the facets of the schema, of version 06 where they
             /// differ.
             #[must_use]
+            #[inline]
             pub fn is_valid(&self) -> bool {
                 crate::node::Simple::fault(self, crate::Version::default().number()).is_none()
             }
