@@ -50,11 +50,34 @@ pub fn write_report(entries: u64, to: &mut dyn Write) -> io::Result<()> {
     to.write_all(b"</Rpt></BkToCstmrAcctRpt></Document>")
 }
 
-/// The same report in version 12 of the message, for a peer that reads no other. There, the status
-/// and the parties are choices.
+/// The same report in version 02 of the message, in which a transaction has its amount among the
+/// details.
+#[must_use]
+pub fn version_02(xml: &str) -> String {
+    let amount = "<Amt Ccy=\"AUD\">12.34</Amt>";
+    xml.replace("camt.052.001.06", "camt.052.001.02")
+        .replace("<TtlNetNtry><Amt>", "<TtlNetNtryAmt>")
+        .replace(
+            "</Amt><CdtDbtInd>CRDT</CdtDbtInd></TtlNetNtry>",
+            "</TtlNetNtryAmt><CdtDbtInd>CRDT</CdtDbtInd>",
+        )
+        .replace(
+            &format!("</Refs>{amount}<CdtDbtInd>CRDT</CdtDbtInd>"),
+            &format!("</Refs><AmtDtls><TxAmt>{amount}</TxAmt></AmtDtls>"),
+        )
+}
+
+/// The same report in version 12 of the message, for a peer that reads no other.
 #[must_use]
 pub fn version_12(xml: &str) -> String {
-    xml.replace("camt.052.001.06", "camt.052.001.12")
+    since_07(xml, "12")
+}
+
+/// The same report in a version of the message since 07, in which the status and the parties are
+/// choices.
+#[must_use]
+pub fn since_07(xml: &str, version: &str) -> String {
+    xml.replace("camt.052.001.06", &format!("camt.052.001.{version}"))
         .replace("<Sts>BOOK</Sts>", "<Sts><Cd>BOOK</Cd></Sts>")
         .replace(
             "<Dbtr><Nm>JANE CITIZEN</Nm></Dbtr>",

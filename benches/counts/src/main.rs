@@ -10,7 +10,7 @@
 // The output of a program.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use bankrail_benches::report::{indented, prefixed, report};
+use bankrail_benches::report::{indented, prefixed, report, since_07, version_02};
 use bankrail_camt052::{Document, EntryReader, ReadOptions, StreamItem};
 use bankrail_rate_limit::{Algorithm, CallType, Counting, Limits, MemoryCounters, Policy, Window};
 use bankrail_statement::{
@@ -37,7 +37,7 @@ struct Path {
     prepare: fn() -> Work,
 }
 
-const PATHS: [Path; 12] = [
+const PATHS: [Path; 14] = [
     Path {
         name: "report_parse_compact",
         rounds: 10,
@@ -55,6 +55,18 @@ const PATHS: [Path; 12] = [
         rounds: 10,
         expected: ENTRIES,
         prepare: || parse(prefixed(&compact())),
+    },
+    Path {
+        name: "report_parse_version_02",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: || parse(version_02(&compact())),
+    },
+    Path {
+        name: "report_parse_version_08",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: || parse(since_07(&compact(), "08")),
     },
     Path {
         name: "report_stream",

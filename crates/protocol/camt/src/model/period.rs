@@ -50,7 +50,7 @@ pub enum DateOrDateTime {
     Date(Date),
     /// The element `DtTm`.
     #[element("DtTm")]
-    DateTime(DateTime),
+    DateTime(Box<DateTime>),
     /// A document without any of the alternatives; the extras of the parent hold what it has
     /// instead.
     #[element(unknown)]

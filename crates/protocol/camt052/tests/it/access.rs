@@ -213,7 +213,7 @@ fn choices_print_what_they_hold() {
         (AccountId::Unknown.to_string(), "unknown"),
         (DateOrDateTime::Date(day).to_string(), "2021-07-29"),
         (
-            DateOrDateTime::DateTime(at.clone()).to_string(),
+            DateOrDateTime::DateTime(at.clone().into()).to_string(),
             "2021-07-29T10:00:00Z",
         ),
         (AvailabilityDate::Days("+1".into()).to_string(), "+1 days"),
@@ -270,12 +270,15 @@ fn choices_print_what_they_hold() {
         Some("Current")
     );
     assert_eq!(
-        DateOrDateTime::DateTime(at.clone())
+        DateOrDateTime::DateTime(at.clone().into())
             .date()
             .map(|date| date.day()),
         Some(29)
     );
-    assert_eq!(DateOrDateTime::DateTime(at.clone()).date_time(), Some(&at));
+    assert_eq!(
+        DateOrDateTime::DateTime(at.clone().into()).date_time(),
+        Some(&at)
+    );
     assert_eq!(DateOrDateTime::Date(day).date_time(), None);
     assert_eq!(
         AccountId::Other(OtherAccountId::new("1".into()))
