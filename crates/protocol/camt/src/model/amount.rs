@@ -41,7 +41,7 @@ pub struct ExchangedAmount {
     pub amount: Amount,
     /// The exchange of currencies that the amount came from. `CcyXchg`.
     #[element("CcyXchg")]
-    pub exchange: Option<CurrencyExchange>,
+    pub exchange: Option<Box<CurrencyExchange>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -62,7 +62,7 @@ pub struct ProprietaryExchangedAmount {
     pub amount: Amount,
     /// The exchange of currencies that the amount came from. `CcyXchg`.
     #[element("CcyXchg")]
-    pub exchange: Option<CurrencyExchange>,
+    pub exchange: Option<Box<CurrencyExchange>>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,

@@ -450,7 +450,7 @@ pub enum AddressType {
     Code(AddressCode),
     /// A code of somebody's own list. `Prtry`, since version 08.
     #[element("Prtry")]
-    Proprietary(GenericCode),
+    Proprietary(Box<GenericCode>),
     /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]
     Unknown,
