@@ -300,7 +300,9 @@ impl Choice {
                 fn check(&self, to: &mut #private::Checker) {
                     #check_bare
                     match self {
-                        #(Self::#variants(value) => #private::check_field(value, const { &[#tables] }, to),)*
+                        #(Self::#variants(value) => {
+                            #private::check_field(value, const { &[#tables] }, to);
+                        })*
                         Self::#unknown => to.no_choice(FIELDS),
                     }
                 }

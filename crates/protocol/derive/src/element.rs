@@ -553,17 +553,19 @@ impl Field {
 
     /// Returns the field's content as the fast reader takes it.
     fn scanned(&self) -> TokenStream {
-        if let Some(form) = self.undated() {
-            let (method, tag, max) = (form.cardinality.method(), tag(&form.name), &form.max);
-            return quote!(from.#method(#tag, #max)?);
+        if let Some(form) = self.undated()
+            && form.cardinality == Cardinality::One
+        {
+            let tag = tag(&form.name);
+            return quote!(from.one(#tag)?);
         }
         // Forms of one name are read in one place, because content is copied where two meet.
         let forms = self.forms.chunk_by(|one, next| one.name == next.name);
         let read = forms.map(|forms| {
+            let tag = forms.first().map(|form| tag(&form.name));
             let rows = forms.iter().map(Form::table);
-            let tags = forms.iter().take(1).map(|form| tag(&form.name));
             let held = forms.iter().map(|form| form.versions.hold(&quote!(from)));
-            quote!(if #(#held)||* { from.dated(#(#tags)*, &[#(#rows),*])? } else)
+            quote!(if #(#held)||* { from.field(#tag, &[#(#rows),*])? } else)
         });
         quote!(#(#read)* { ::core::default::Default::default() })
     }

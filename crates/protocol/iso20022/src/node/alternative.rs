@@ -25,7 +25,7 @@ impl<N: Node> Alternative for N {
 
     #[inline]
     fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
-        from.maybe(tag, 1)
+        from.maybe(tag)
     }
 }
 

@@ -72,7 +72,7 @@ pub fn scan_code_choice<C: CodeChoice>(from: &mut Scanner<'_>) -> Result<C, Odd>
     if is_choice {
         from.gap();
         if !from.enter(CODE, false) {
-            return from.one(PROPRIETARY, 1).map(C::from_proprietary);
+            return from.one(PROPRIETARY).map(C::from_proprietary);
         }
     }
     let code = from.leaf()?;

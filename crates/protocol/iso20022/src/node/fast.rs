@@ -66,7 +66,7 @@ impl Cursor<'_> {
             // Now the end is in memory, so it is read again only once.
             return self.scan_element(slot, tag, number, ahead);
         }
-        let accepted = match slot.last() {
+        let accepted = match slot.items().last() {
             Some(node) if scanned.is_ok() => {
                 self.accept(tag.wire, number, ahead, &extent, &|shape, path, version| {
                     let mut checker = Checker::within(shape, path, version);
@@ -79,7 +79,7 @@ impl Cursor<'_> {
         self.count_scanned(tag.wire, accepted.is_ok());
         if accepted.is_err() {
             slot.truncate(count);
-        } else if let Some(node) = slot.last() {
+        } else if let Some(node) = slot.items().last() {
             // Only when the element is accepted: a running total must not count one that is read
             // again.
             node.settle(&mut &mut *self);

@@ -12,7 +12,7 @@ use crate::watch::{Memory, Watch};
 impl Scanner<'_> {
     /// Reads an element that must be there.
     #[inline(always)]
-    pub fn one<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<N, Odd> {
+    pub fn one<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
         let left = self.rest().len();
         if self.enter(tag, N::HAS_ATTRIBUTE) {
             self.element(tag, left)
@@ -21,15 +21,9 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads an element that must be there; where it is missing, the reader over events reports it.
-    #[inline(always)]
-    pub fn soft<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Option<N>, Odd> {
-        self.one(tag, max).map(Some)
-    }
-
     /// Reads an element that may be there.
     #[inline(always)]
-    pub fn maybe<N: Node>(&mut self, tag: &'static Tag, _: u32) -> Result<Option<N>, Odd> {
+    pub(crate) fn maybe<N: Node>(&mut self, tag: &'static Tag) -> Result<Option<N>, Odd> {
         let left = self.rest().len();
         if self.enter(tag, N::HAS_ATTRIBUTE) {
             self.element(tag, left).map(Some)
@@ -40,7 +34,7 @@ impl Scanner<'_> {
 
     /// Reads any number of elements up to `max`.
     #[inline(always)]
-    pub fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+    pub(crate) fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
         let left = self.rest().len();
         if self.enter(tag, N::HAS_ATTRIBUTE) {
             self.several(tag, max, left)
@@ -49,20 +43,10 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads one or more elements.
+    /// Reads the elements of a field by its row for the version. Where one is missing that the
+    /// schema demands, the reader over events reports it.
     #[inline(always)]
-    pub fn some<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
-        let left = self.rest().len();
-        if self.enter(tag, N::HAS_ATTRIBUTE) {
-            self.several(tag, max, left)
-        } else {
-            Err(Odd)
-        }
-    }
-
-    /// Reads the elements of a field whose rows depend on the version.
-    #[inline(always)]
-    pub fn dated<S: Slot>(&mut self, tag: &'static Tag, rows: &[Field]) -> Result<S, Odd> {
+    pub fn field<S: Slot>(&mut self, tag: &'static Tag, rows: &[Field]) -> Result<S, Odd> {
         let field = Field::of(rows, self.version()).ok_or(Odd)?;
         let content = S::scan(self, tag, field.max)?;
         if field.min > 0 && content.count() == 0 {

@@ -1,27 +1,43 @@
 //! The places for the occurrences of one element while a sequence is read.
 
-use super::Node;
+use super::{Content, Node};
 use crate::field::{Field, Tag};
 use crate::read::{Ahead, Cursor, Halt, Odd, Scanner};
 
 /// The place for the occurrences of one element.
-pub trait Slot: Sized {
-    /// The type of each occurrence.
-    type Item: Node;
+pub trait Slot: Content + Sized {
     /// True for a list.
     const IS_LIST: bool;
-    /// Returns the number of occurrences read.
-    fn count(&self) -> usize;
-    /// Reads one more.
-    fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt>;
     /// Puts one more into its place.
     fn put(&mut self, item: Self::Item);
-    /// Returns the last one.
-    fn last(&self) -> Option<&Self::Item>;
     /// Removes all but the first `count`.
     fn truncate(&mut self, count: usize);
     /// Reads up to `max` elements as the writer writes them.
     fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, Odd>;
+
+    /// True when there is room for one more, or the memory for it may be taken.
+    fn has_room(&self, _: &Cursor<'_>) -> bool {
+        true
+    }
+
+    /// Makes room for one more.
+    fn make_room(&mut self, _: &mut Cursor<'_>) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    /// Returns the number of occurrences read.
+    fn count(&self) -> usize {
+        self.items().len()
+    }
+
+    /// Reads one more.
+    fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
+        // Before the element is read, so that the limit is met before its parts take memory.
+        self.make_room(from)?;
+        self.put(Self::Item::read(from)?);
+        Ok(())
+    }
+
     /// Reads the one that comes next if all of it is as the writer writes it. False when it is not
     /// or when the schema has no more; then nothing has been read.
     fn fill_ahead(
@@ -30,28 +46,24 @@ pub trait Slot: Sized {
         tag: &'static Tag,
         ahead: Ahead,
         from: &mut Cursor<'_>,
-    ) -> Result<bool, Halt>;
+    ) -> Result<bool, Halt> {
+        // Without room, the element is left to the reader over events, which reports it, as it
+        // keeps one in excess as markup.
+        if !field.allows(self.count()) || !self.has_room(from) {
+            return Ok(false);
+        }
+        // Before the element is taken, because `put` cannot return an error.
+        self.make_room(from)?;
+        let number = (field.max > 1).then_some(self.count());
+        Ok(from.scan_element(self, tag, number, ahead).is_ok())
+    }
 }
 
 impl<N: Node> Slot for Option<N> {
-    type Item = N;
     const IS_LIST: bool = false;
-
-    fn count(&self) -> usize {
-        usize::from(self.is_some())
-    }
-
-    fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
-        *self = Some(N::read(from)?);
-        Ok(())
-    }
 
     fn put(&mut self, item: N) {
         *self = Some(item);
-    }
-
-    fn last(&self) -> Option<&N> {
-        self.as_ref()
     }
 
     fn truncate(&mut self, count: usize) {
@@ -61,47 +73,17 @@ impl<N: Node> Slot for Option<N> {
     }
 
     #[inline(always)]
-    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, Odd> {
-        from.maybe(tag, max)
-    }
-
-    fn fill_ahead(
-        &mut self,
-        _: Field,
-        tag: &'static Tag,
-        ahead: Ahead,
-        from: &mut Cursor<'_>,
-    ) -> Result<bool, Halt> {
-        // A second occurrence is kept as markup, which only the reader over events can do.
-        if self.is_some() {
-            return Ok(false);
-        }
-        Ok(from.scan_element(self, tag, None, ahead).is_ok())
+    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, _: u32) -> Result<Self, Odd> {
+        from.maybe(tag)
     }
 }
 
 impl<N: Node> Slot for Vec<N> {
-    type Item = N;
     const IS_LIST: bool = true;
-
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
-        // Before the element is read, so that the limit is met before its parts take memory.
-        from.make_room(self)?;
-        self.push(N::read(from)?);
-        Ok(())
-    }
 
     #[inline]
     fn put(&mut self, item: N) {
         self.push(item);
-    }
-
-    fn last(&self) -> Option<&N> {
-        self.as_slice().last()
     }
 
     fn truncate(&mut self, count: usize) {
@@ -113,20 +95,11 @@ impl<N: Node> Slot for Vec<N> {
         from.many(tag, max)
     }
 
-    fn fill_ahead(
-        &mut self,
-        field: Field,
-        tag: &'static Tag,
-        ahead: Ahead,
-        from: &mut Cursor<'_>,
-    ) -> Result<bool, Halt> {
-        // Without room, the element is left to the reader over events, which reports it.
-        if !field.allows(self.len()) || !from.has_room(self) {
-            return Ok(false);
-        }
-        // Before the element is taken, because `push` cannot return an error.
-        from.make_room(self)?;
-        let number = (field.max > 1).then_some(self.len());
-        Ok(from.scan_element(self, tag, number, ahead).is_ok())
+    fn has_room(&self, from: &Cursor<'_>) -> bool {
+        from.has_room(self)
+    }
+
+    fn make_room(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
+        from.make_room(self)
     }
 }
