@@ -3,7 +3,7 @@
 use crate::arguments::Arguments;
 use crate::schema::{Name, Versions, cfg_arbitrary, inner, integer, no_generics, private, tag};
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Path, Result, Type};
 
@@ -39,32 +39,15 @@ pub(crate) struct Form {
     as_of: u8,
 }
 
-/// The methods of the readers for a field are named after these.
+/// The part of a cardinality that the types of the readers show.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cardinality {
     /// `T`: exactly one.
     One,
-    /// `Option<T>`: one or none.
-    Maybe,
-    /// `Option<T>` with `soft`: one in the schema, and perhaps none in tolerant reading.
-    Soft,
-    /// `Vec<T>`: any number.
-    Many,
     /// `Vec<T>` with `min = 1`: one or more.
     Some,
-}
-
-impl Cardinality {
-    fn method(self) -> Ident {
-        let name = match self {
-            Self::One => "one",
-            Self::Maybe => "maybe",
-            Self::Soft => "soft",
-            Self::Many => "many",
-            Self::Some => "some",
-        };
-        format_ident!("{name}")
-    }
+    /// `Option<T>` or `Vec<T>`: perhaps none, with `soft` in tolerant reading alone.
+    Any,
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -131,6 +114,13 @@ impl Sequence {
             extras,
             version,
         })
+    }
+
+    /// Returns the forms of all fields.
+    fn forms(&self) -> impl Iterator<Item = (&Field, &Form)> {
+        self.fields
+            .iter()
+            .flat_map(|field| field.forms.iter().map(move |form| (field, form)))
     }
 
     fn expand(&self) -> TokenStream {
@@ -207,15 +197,13 @@ impl Sequence {
         let names: Vec<_> = self.fields.iter().map(|field| &field.ident).collect();
         let slots = self.fields.iter().map(Field::slot);
         let finished = self.fields.iter().map(Field::finished);
-        let forms = || {
-            let of = |field| Field::forms(field).map(move |form| (field, form));
-            self.fields.iter().flat_map(of)
-        };
-        let tables: Vec<_> = forms().map(|(_, form)| form.table()).collect();
-        let tags = forms().map(|(_, form)| tag(&form.name));
-        let of_forms: Vec<_> = forms().map(|(field, _)| &field.ident).collect();
+        let tables: Vec<_> = self.forms().map(|(_, form)| form.table()).collect();
+        let tags = self.forms().map(|(_, form)| tag(&form.name));
+        let of_forms: Vec<_> = self.forms().map(|(field, _)| &field.ident).collect();
         // A list may lose one of its elements; whether too few are left is checked at the end.
-        let may_miss = forms().map(|(_, form)| form.cardinality != Cardinality::One);
+        let may_miss = self
+            .forms()
+            .map(|(_, form)| form.cardinality != Cardinality::One);
         let indices: Vec<usize> = (0..tables.len()).collect();
         quote! {
             /// The elements read so far.
@@ -278,12 +266,8 @@ impl Sequence {
         let private = private();
         let (ident, schema, extras) = (&self.ident, &self.schema, &self.extras);
         let names: Vec<_> = self.fields.iter().map(|field| &field.ident).collect();
-        let forms = || {
-            let of = |field| Field::forms(field).map(move |form| (field, form));
-            self.fields.iter().flat_map(of)
-        };
-        let items = forms().map(|(field, _)| &field.item);
-        let tables = forms().map(|(_, form)| form.table());
+        let items = self.forms().map(|(field, _)| &field.item);
+        let tables = self.forms().map(|(_, form)| form.table());
         let rows: Vec<_> = self.fields.iter().map(Field::rows).collect();
         let scanned: Vec<_> = self.fields.iter().map(Field::scanned).collect();
         let written = self.fields.iter().map(|field| {
@@ -503,10 +487,6 @@ impl Field {
         }
     }
 
-    fn forms(&self) -> impl Iterator<Item = &Form> {
-        self.forms.iter()
-    }
-
     /// Returns the form of the newest version.
     pub(crate) fn newest(&self) -> Option<&Form> {
         self.forms.last()
@@ -529,7 +509,7 @@ impl Field {
 
     /// Returns the rows of the table of fields.
     fn rows(&self) -> TokenStream {
-        let rows = self.forms().map(Form::table);
+        let rows = self.forms.iter().map(Form::table);
         quote!(const { &[#(#rows),*] })
     }
 
@@ -537,16 +517,19 @@ impl Field {
     fn finished(&self) -> TokenStream {
         let ident = &self.ident;
         match self.undated() {
-            // The methods of all cardinalities have one signature, so that this line serves each.
             Some(Form {
-                name, cardinality, ..
-            }) => {
-                let method = cardinality.method();
-                quote!(from.#method(slots.#ident, #name)?)
-            }
-            None => {
+                name,
+                cardinality: Cardinality::One,
+                ..
+            }) => quote!(from.one(slots.#ident, #name)?),
+            Some(Form {
+                name,
+                cardinality: Cardinality::Some,
+                ..
+            }) => quote!(from.some(slots.#ident, #name)?),
+            _ => {
                 let rows = self.rows();
-                quote!(from.dated(slots.#ident, #rows)?)
+                quote!(from.field(slots.#ident, #rows)?)
             }
         }
     }
@@ -582,12 +565,13 @@ impl Field {
         // One name in all versions needs no choice; the checker refuses what a version lacks.
         if let Some(newest) = self.newest()
             && self
-                .forms()
+                .forms
+                .iter()
                 .all(|form| form.name == newest.name && form.as_of == newest.as_of)
         {
             return write(newest);
         }
-        let forms = self.forms().map(|form| {
+        let forms = self.forms.iter().map(|form| {
             let (held, write) = (form.versions.hold(&quote!(out)), write(form));
             quote!(if #held { #write })
         });
@@ -647,8 +631,7 @@ impl Form {
         }
         let private = private();
         let (cardinality, min, max) = match (option, list) {
-            (Some(_), _) if soft => (Cardinality::Soft, 1, quote!(1)),
-            (Some(_), _) => (Cardinality::Maybe, 0, quote!(1)),
+            (Some(_), _) => (Cardinality::Any, u32::from(soft), quote!(1)),
             (_, Some(_)) => {
                 let least = match &min {
                     None => 0,
@@ -668,7 +651,7 @@ impl Form {
                     }
                 };
                 let kind = if least == 0 {
-                    Cardinality::Many
+                    Cardinality::Any
                 } else {
                     Cardinality::Some
                 };

@@ -90,8 +90,9 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Returns the content of a field whose rows depend on the version, at the end of its sequence.
-    pub fn dated<S: Slot>(&mut self, slot: S, rows: &[Field]) -> Result<S, Halt> {
+    /// Returns the content of a field at the end of its sequence. Tolerant reading may miss what
+    /// the schema demands.
+    pub fn field<S: Slot>(&mut self, slot: S, rows: &[Field]) -> Result<S, Halt> {
         if let Some(field) = Field::of(rows, self.schema_version())
             && field.min > 0
             && slot.count() == 0
@@ -106,28 +107,6 @@ impl Cursor<'_> {
     /// Returns the content of a `1..1` field at the end of its sequence.
     pub fn one<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<V, Halt> {
         slot.ok_or_else(|| self.missing(name))
-    }
-
-    /// Returns the content of a `1..1 ~` field.
-    pub fn soft<V>(&mut self, slot: Option<V>, name: &'static str) -> Result<Option<V>, Halt> {
-        if slot.is_none() {
-            self.report(FindingKind::Missing {
-                name: name.to_owned(),
-            });
-        }
-        Ok(slot)
-    }
-
-    /// Returns the content of a `0..1` field.
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)] // the same form for every cardinality
-    pub fn maybe<V>(&mut self, slot: Option<V>, _: &'static str) -> Result<Option<V>, Halt> {
-        Ok(slot)
-    }
-
-    /// Returns the content of a `0..*` field.
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
-    pub fn many<V>(&mut self, slot: Vec<V>, _: &'static str) -> Result<Vec<V>, Halt> {
-        Ok(slot)
     }
 
     /// Returns the content of a `1..*` field.
