@@ -17,8 +17,8 @@ mod scan;
 mod strip;
 mod tokens;
 
+pub(crate) use cursor::Child;
 pub use cursor::{Ahead, Cursor, CursorOver, Shape};
-pub(crate) use cursor::{Child, Extent};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{Halt, LimitKind, ReadError, ReadErrorKind};
 pub(crate) use events::is_one_element;

@@ -468,6 +468,7 @@ pub enum PartyOrAgent {
     Party(Party),
     /// An agent. `Agt`, since version 07.
     #[element("Agt")]
+    // Boxed, because an agent is three times as large as a party.
     Agent(Box<Agent>),
     /// An unknown alternative; the content is kept beside it.
     #[element(unknown)]

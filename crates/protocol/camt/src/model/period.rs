@@ -50,6 +50,7 @@ pub enum DateOrDateTime {
     Date(Date),
     /// The element `DtTm`.
     #[element("DtTm")]
+    // Boxed, because an entry has two, and most entries have dates alone.
     DateTime(Box<DateTime>),
     /// A document without any of the alternatives; the extras of the parent hold what it has
     /// instead.

@@ -8,4 +8,5 @@ mod documents;
 mod family;
 mod reading;
 mod schemas;
+mod sizes;
 mod versions;

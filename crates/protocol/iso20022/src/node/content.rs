@@ -103,16 +103,16 @@ pub fn is_plain_field<C: Content>(content: &C, rows: &[Field], version: u8) -> b
 #[inline(always)]
 pub fn check_field<C: Content>(content: &C, rows: &'static [Field], to: &mut Checker) {
     let (items, field) = (content.items(), Field::of(rows, to.version()));
-    // First, because the version then matters only to an element that some version demands.
+    // Emptiness first, because the version of an absent element matters only where some version
+    // demands one.
     if items.is_empty() {
-        return field
-            .into_iter()
-            .filter(|field| field.min > 0)
-            .for_each(|field| to.missing(field));
-    }
-    match field {
-        Some(field) => to.as_of(field, |to| check_items(items, field, to)),
-        None => rows.iter().take(1).for_each(|row| to.not_in_version(row)),
+        if let Some(field) = field.filter(|field| field.min > 0) {
+            to.missing(field);
+        }
+    } else if let Some(field) = field {
+        to.as_of(field, |to| check_items(items, field, to));
+    } else if let Some(row) = rows.first() {
+        to.not_in_version(row);
     }
 }
 

@@ -10,7 +10,7 @@ use super::record::Record;
 use crate::check::Checker;
 use crate::field::Tag;
 use crate::node::{Node, Slot};
-use crate::read::{Ahead, Cursor, Extent, Halt, Odd};
+use crate::read::{Ahead, Cursor, Halt, Odd};
 
 impl Cursor<'_> {
     /// Reads elements of a sequence into their places as long as they follow as the writer writes
@@ -56,9 +56,8 @@ impl Cursor<'_> {
             return Err(Odd);
         }
         let count = slot.count();
-        let mut extent = Extent::default();
         // Put there before it is accepted, so that an element of hundreds of bytes is moved once.
-        let scanned = self.scan_ahead(tag, ahead, &mut extent, |scanner| {
+        let scanned = self.scan_ahead(tag, ahead, |scanner| {
             scanner.bare_element(tag).map(|node| slot.put(node))
         });
         if scanned.is_err() && self.end_comes(tag, ahead) {
@@ -66,8 +65,8 @@ impl Cursor<'_> {
             // Now the end is in memory, so it is read again only once.
             return self.scan_element(slot, tag, number, ahead);
         }
-        let accepted = match slot.items().last() {
-            Some(node) if scanned.is_ok() => {
+        let accepted = match (scanned, slot.items().last()) {
+            (Ok(extent), Some(node)) => {
                 self.accept(tag.wire, number, ahead, &extent, &|shape, path, version| {
                     let mut checker = Checker::within(shape, path, version);
                     node.check(&mut checker);

@@ -8,7 +8,6 @@ mod unknown;
 mod without;
 
 pub use ahead::Ahead;
-pub(crate) use ahead::Extent;
 
 use super::error::{Halt, ReadError, ReadErrorKind};
 use super::events::{EventsOver, Token};

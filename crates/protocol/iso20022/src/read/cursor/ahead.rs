@@ -21,7 +21,6 @@ pub struct Ahead {
 }
 
 /// The extent of a scanned element.
-#[derive(Default)]
 pub(crate) struct Extent {
     elements: usize,
     bytes: usize,
@@ -78,20 +77,16 @@ impl Cursor<'_> {
 
     /// Scans the next element.
     #[inline(always)]
-    pub(crate) fn scan_ahead<N>(
+    pub(crate) fn scan_ahead(
         &mut self,
         tag: &'static Tag,
         ahead: Ahead,
-        extent: &mut Extent,
-        scan: impl FnOnce(&mut Scanner<'_>) -> Result<N, Odd>,
-    ) -> Result<N, Odd> {
+        scan: impl FnOnce(&mut Scanner<'_>) -> Result<(), Odd>,
+    ) -> Result<Extent, Odd> {
         let (text, stripped) = text_ahead(self.events.ahead(), tag, ahead, &mut self.plain)?;
         let mut scanner = self.events.scanner(text);
-        let node = scan(&mut scanner);
-        if node.is_ok() {
-            extent.measure(&scanner, text, stripped, ahead.prefix)?;
-        }
-        node
+        scan(&mut scanner)?;
+        Extent::of(&scanner, text, stripped, ahead.prefix)
     }
 
     /// Reads on until the end of the next element is in memory, when it was not; false when it was,
@@ -237,27 +232,28 @@ fn text_ahead<'p>(
 }
 
 impl Extent {
-    /// Sets the extent to that of the element that a scanner has read from a text. `stripped` is
-    /// the length that the text had before it was stripped of a prefix of so many bytes.
-    fn measure(
-        &mut self,
+    /// Returns the extent of the element that a scanner has read from a text. `stripped` is the
+    /// length that the text had before it was stripped of a prefix of so many bytes.
+    fn of(
         scanner: &Scanner<'_>,
         text: &str,
         stripped: Option<usize>,
         prefix: usize,
-    ) -> Result<(), Odd> {
+    ) -> Result<Self, Odd> {
         let left = scanner.rest().len();
         scanner.check_held(0, left)?;
-        self.bytes = match stripped {
+        let bytes = match stripped {
             None => text.len() - left,
             // With text left, the length that the element had with its prefixes is unknown.
             Some(bytes) if left == 0 => bytes,
             Some(_) => return Err(Odd),
         };
-        self.elements = scanner.elements()?;
-        self.held = scanner.held();
-        self.doubts = doubts(scanner, text, prefix);
-        Ok(())
+        Ok(Self {
+            elements: scanner.elements()?,
+            bytes,
+            held: scanner.held(),
+            doubts: doubts(scanner, text, prefix),
+        })
     }
 }
 
