@@ -30,10 +30,15 @@ pub mod webhooks {}
 #[doc = include_str!("guide/limits.md")]
 pub mod limits {}
 
-/// Operations: logs, metrics, alarms, retention, finding a call, incidents.
+/// Operations: logs, metrics, alarms, retention, finding a call, keys, dead letters.
 ///
 #[doc = include_str!("guide/operations.md")]
 pub mod operations {}
+
+/// Incidents: log lines and alarms with their causes and remedies.
+///
+#[doc = include_str!("guide/incidents.md")]
+pub mod incidents {}
 
 /// Upgrades, backups and restoring them.
 ///
