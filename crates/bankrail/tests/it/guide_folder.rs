@@ -10,6 +10,7 @@ use bankrail::rate_limit::{Limiter, Limits};
 use bankrail::service::{Provider, ProviderOptions};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::causes;
+use bankrail::webhook::{Message, MessageKind};
 use std::fs;
 use std::future::pending;
 use std::path::Path;
@@ -129,4 +130,24 @@ async fn the_commands_of_the_page_make_a_provider_that_its_customer_can_call() {
     ];
     assert!(errors.iter().all(|error| page.contains(error)));
     assert!(errors.iter().any(|error| said.contains(error)), "{said}");
+}
+
+#[tokio::test]
+async fn the_bookings_and_the_message_of_the_page_are_accepted() {
+    let between = |text: &'static str, from: &str, to: &str| -> &'static str {
+        text.split_once(from).unwrap().1.split_once(to).unwrap().0
+    };
+    let commands = block("sh", "today.csv");
+    let rows = between(commands, "<<END\n", "END\n").replace("$(date -u +%F)", "2027-01-15");
+    let ledger = SqliteLedger::new(SqliteStore::open_in_memory(SqliteOptions::new()).unwrap());
+    let account = "012003123456789".parse().unwrap();
+    let opening = "0.00 AUD".parse().unwrap();
+    ledger.open_account(&account, opening).await.unwrap();
+    let loaded = ledger.load_csv(rows.as_bytes()).await.unwrap();
+    assert_eq!((loaded.booked, loaded.already), (2, 0));
+
+    let outcome = between(commands, "echo '", "' >outcome.json");
+    let kind = MessageKind::from_name("payment_outcome").unwrap();
+    let read = Message::from_json(kind, outcome.as_bytes()).unwrap();
+    assert_eq!(read.message.kind(), kind);
 }
