@@ -13,6 +13,7 @@ use bankrail::values::causes;
 use bankrail::webhook::{Message, MessageKind};
 use std::fs;
 use std::future::pending;
+use std::io::Cursor;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -143,7 +144,7 @@ async fn the_bookings_and_the_message_of_the_page_are_accepted() {
     let account = "012003123456789".parse().unwrap();
     let opening = "0.00 AUD".parse().unwrap();
     ledger.open_account(&account, opening).await.unwrap();
-    let loaded = ledger.load_csv(rows.as_bytes()).await.unwrap();
+    let loaded = ledger.load_csv(Cursor::new(rows)).await.unwrap();
     assert_eq!((loaded.booked, loaded.already), (2, 0));
 
     let outcome = between(commands, "echo '", "' >outcome.json");
