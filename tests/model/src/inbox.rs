@@ -53,6 +53,9 @@ pub enum Fault {
     OrderIgnored,
     /// `Inbox::receive` does not let a waiting result follow its late interim message.
     LateInterimIgnored,
+    /// `Inbox::receive` does not let a result that is a dead letter follow its late interim
+    /// message.
+    DeadResultIgnored,
     /// A lease never ends.
     LeaseWithoutEnd,
     /// `Inbox::resend` leaves the attempts, so that the message is given up at its first failure.
@@ -62,7 +65,7 @@ pub enum Fault {
 impl Fault {
     /// Each fault with the property that it breaks, and whether effects are part of the inbox's
     /// transaction there.
-    pub const ALL: [(Self, &'static str, bool); 12] = [
+    pub const ALL: [(Self, &'static str, bool); 13] = [
         (Self::AcknowledgedFirst, STORED, true),
         (Self::LookedForApart, ONE_ENTRY, true),
         (Self::OwnerNotComparedInCompletion, EXACTLY_ONCE, true),
@@ -73,6 +76,7 @@ impl Fault {
         (Self::CompletedBeforeTheEffect, AT_LEAST_ONCE, false),
         (Self::OrderIgnored, IN_ORDER, true),
         (Self::LateInterimIgnored, IN_ORDER, true),
+        (Self::DeadResultIgnored, IN_ORDER, true),
         (Self::LeaseWithoutEnd, TAKEN_OVER, true),
         (Self::AttemptsLeftByResend, ALL_ATTEMPTS, true),
     ];
@@ -207,8 +211,8 @@ impl Store {
             follows,
         });
         if let Some(result) = followed_by.and_then(|result| self.entries[result].as_mut())
-            && result.state == InboxState::Pending
             && self.fault != Some(Fault::LateInterimIgnored)
+            && (result.state == InboxState::Pending || self.fault != Some(Fault::DeadResultIgnored))
         {
             result.follows = Some(at);
         }
@@ -391,8 +395,6 @@ pub struct State {
     completed: [bool; MESSAGES + 1],
     /// The leases since a message was received or resent.
     starts: [u8; MESSAGES + 1],
-    /// True if the interim message arrived when its result was finished.
-    finished_before: bool,
     out_of_order: bool,
 }
 
@@ -477,7 +479,7 @@ impl InboxModel {
                 match (answer, receiving) {
                     (Answer::Refused, _) => {}
                     (_, Some(Receiving::LookedFor(_))) => state.store.insert(message, (None, None)),
-                    _ => state.receive(message),
+                    _ => state.store.receive(message),
                 }
                 if answer == Answer::Arrives {
                     state.processes[by].receiving = Some(Receiving::Stored(message));
@@ -598,7 +600,7 @@ impl InboxModel {
                 }
             }
             Action::Late => match state.late.take() {
-                Some(Late::Receive(message)) => state.receive(message),
+                Some(Late::Receive(message)) => state.store.receive(message),
                 Some(Late::Lease { owner, left, .. }) => {
                     if let Some(at) = state.store.leasable() {
                         state.lease(at, owner, left);
@@ -802,22 +804,12 @@ impl State {
         self
     }
 
-    fn receive(&mut self, message: usize) {
-        let finished = |(_, entry): (usize, Entry)| {
-            entry.message == RESULT && entry.state != InboxState::Pending
-        };
-        if message == INTERIM && !self.store.holds(INTERIM) && self.store.stored().any(finished) {
-            self.finished_before = true;
-        }
-        self.store.receive(message);
-    }
-
     fn lease(&mut self, at: usize, owner: Owner, left: u8) -> u8 {
         let is_result = self.store.entries[at].is_some_and(|entry| entry.message == RESULT);
         let waits = |(_, entry): (usize, Entry)| {
             entry.message == INTERIM && entry.state == InboxState::Pending
         };
-        self.out_of_order |= is_result && !self.finished_before && self.store.stored().any(waits);
+        self.out_of_order |= is_result && self.store.stored().any(waits);
         self.starts[at] = (self.starts[at] + 1).min(ATTEMPTS);
         self.store.lease(at, owner, left)
     }
@@ -896,7 +888,6 @@ impl Model for InboxModel {
             most_effects: if self.transactional { 2 } else { 1 },
             completed: [false; MESSAGES + 1],
             starts: [0; MESSAGES + 1],
-            finished_before: false,
             out_of_order: false,
         }]
     }

@@ -11,14 +11,14 @@ const CALM: InboxModel = InboxModel {
 
 #[test]
 fn every_state_of_the_inbox_after_crashes_keeps_the_rules() {
-    explored(InboxModel { crashes: 1, ..CALM }, 65_655);
+    explored(InboxModel { crashes: 1, ..CALM }, 44_697);
     explored(
         InboxModel {
             crashes: 1,
             transactional: false,
             ..CALM
         },
-        319_743,
+        208_971,
     );
 }
 
@@ -29,7 +29,7 @@ fn every_state_of_the_inbox_after_failures_of_the_store_keeps_the_rules() {
             store_faults: 1,
             ..CALM
         },
-        317_704,
+        220_872,
     );
 }
 

@@ -34,8 +34,9 @@ pub enum ReceiveDecision {
         conflicts_with: Option<EntryId>,
         /// The entry that it follows.
         follows: Option<EntryId>,
-        /// A pending entry that arrived earlier and follows it: store the new entry's number there
-        /// as [`InboxEntry::follows`](super::InboxEntry::follows).
+        /// An entry that arrived earlier, is not completed, and follows it: store the new entry's
+        /// number there as [`InboxEntry::follows`](super::InboxEntry::follows), also if the entry is
+        /// a dead letter, because it may be resent.
         followed_by: Option<EntryId>,
     },
     /// An entry holds the message. Change nothing, and answer this.
@@ -51,7 +52,7 @@ impl ReceiveDecision {
     /// - If no entry holds it, it is in conflict with the earliest entry of the same kind of
     ///   content: an interim message with an interim one, a result with a result.
     /// - Without such an entry it is new. A result follows the earliest interim message. If the
-    ///   result arrived first and is not finished, it follows the interim message that arrives
+    ///   result arrived first and is not completed, it follows the interim message that arrives
     ///   late.
     #[must_use]
     pub fn of(message: &Incoming, known: Vec<KnownEntry>) -> Self {
@@ -97,7 +98,7 @@ impl ReceiveDecision {
             .into_iter()
             .filter(|entry| entry.conflicts_with.is_none());
         if message.interim {
-            let waiting = other.filter(|entry| entry.state == InboxState::Pending);
+            let waiting = other.filter(|entry| entry.state != InboxState::Completed);
             Self::Store {
                 conflicts_with,
                 follows: None,

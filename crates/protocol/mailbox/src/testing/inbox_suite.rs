@@ -435,6 +435,41 @@ async fn results_follow_interim_messages(inbox: &impl Inbox) {
         leased.iter().any(|entry| entry.id == late),
         "the late interim message is handled all the same"
     );
+
+    // The result is a dead letter when the interim message arrives, and is resent.
+    let result = self::leased(inbox, &incoming(&[4], 1, 9), lease(1, 90), at(50)).await;
+    assert!(
+        inbox
+            .dead_letter(result, owner(1), "poison", at(51))
+            .await
+            .expect("dead letter")
+    );
+    let late = inbox
+        .receive(&incoming(&[4], INTERIM, 10), at(52))
+        .await
+        .expect("receive")
+        .id();
+    assert!(inbox.resend(result, at(53)).await.expect("resend"));
+    let first = inbox
+        .lease(&[], 9, lease(1, 90), at(54))
+        .await
+        .expect("lease");
+    assert_eq!(
+        follows(&first),
+        [(late, None)],
+        "a resent result waits for the interim message that arrived after it was given up"
+    );
+    assert!(
+        inbox
+            .complete(late, owner(1), at(55))
+            .await
+            .expect("complete")
+    );
+    let then = inbox
+        .lease(&[], 9, lease(1, 90), at(55))
+        .await
+        .expect("lease");
+    assert_eq!(follows(&then), [(result, Some(late))]);
 }
 
 async fn leases_run_out(inbox: &impl Inbox) {

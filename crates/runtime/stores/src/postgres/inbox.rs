@@ -79,6 +79,7 @@ const RECALL: &str = "WITH chosen AS (
             FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     WHERE entry = ANY (ARRAY(SELECT entry FROM chosen))";
 
+// The lock waits for an interim message that arrives at this moment, so that its number is read.
 const RESEND: &str = "WITH entry AS (
         DELETE FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter'
         RETURNING entry, last_error)
@@ -88,7 +89,8 @@ const RESEND: &str = "WITH entry AS (
             THEN 9223372036854775807 ELSE txid_current() END
             FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     FROM entry CROSS JOIN LATERAL (
-        SELECT id, kind, follows FROM bankrail_inbox WHERE id = entry.entry OFFSET 0) AS message";
+        SELECT id, kind, follows FROM bankrail_inbox WHERE id = entry.entry
+        FOR NO KEY UPDATE) AS message";
 
 // Deletes some completed messages from a position on, in the order of their index, and returns
 // their number and the position of the last. Each statement is short, so that others run in

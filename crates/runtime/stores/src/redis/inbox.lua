@@ -96,7 +96,7 @@ if op == 'receive' then
     elseif not field(other, 'conflicts_with') then
       if interim == '0' then
         follows = follows or other
-      elseif field(other, 'state') == 'pending' then
+      elseif field(other, 'state') ~= 'completed' then
         followed_by = followed_by or other
       end
     end

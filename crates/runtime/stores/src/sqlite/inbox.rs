@@ -27,7 +27,8 @@ const INSERT_BODY: &str = "INSERT INTO bankrail_inbox_body (id, body) VALUES (?1
 
 const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?2)";
 
-const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = ?2 WHERE id = ?1 AND state = 'pending'";
+const FOLLOW: &str =
+    "UPDATE bankrail_inbox SET follows = ?2 WHERE id = ?1 AND state <> 'completed'";
 
 // Makes due entries ready, in the order of the index of waiting entries. The partial index holds no
 // ready ones, and later entries are not read.

@@ -43,9 +43,16 @@ const INSERT: &str = "WITH message AS (
         FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     FROM message RETURNING entry";
 
+// A statement of its own before FOLLOW, which then sees the result where a call that resends it at
+// this moment has put it. The lock lets those pass that complete the result.
+const LOCK_RESULT: &str = "SELECT 1 FROM bankrail_inbox WHERE id = $1 FOR NO KEY UPDATE";
+
 const FOLLOW: &str = "WITH pending AS (
-        UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry)
-    UPDATE bankrail_inbox SET follows = $2 WHERE id = (SELECT entry FROM pending)";
+        UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry),
+    dead AS (
+        SELECT entry FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter')
+    UPDATE bankrail_inbox SET follows = $2
+    WHERE id = (SELECT entry FROM pending UNION ALL SELECT entry FROM dead)";
 
 /// Stores a message, in its own transaction unless the session has one.
 pub(in crate::postgres) async fn receive(
@@ -107,7 +114,10 @@ pub(in crate::postgres) async fn receive(
         Some(result) => {
             let id = entry(&session.query(INSERT, values).await?)?;
             session
-                .commit_with([(FOLLOW, params![entry_number(result), entry_number(id)])])
+                .commit_with([
+                    (LOCK_RESULT, params![entry_number(result)]),
+                    (FOLLOW, params![entry_number(result), entry_number(id)]),
+                ])
                 .await?;
             id
         }
