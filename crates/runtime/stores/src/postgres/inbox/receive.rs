@@ -43,16 +43,15 @@ const INSERT: &str = "WITH message AS (
         FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     FROM message RETURNING entry";
 
-// A statement of its own before FOLLOW, which then sees the result where a call that resends it at
-// this moment has put it. The lock lets those pass that complete the result.
+// Three statements in this order, each of which sees what was committed before it. The first waits
+// for a call that resends the result; it lets those pass that complete it or give it up. The second
+// waits for these, so that the third sees what became of the result.
 const LOCK_RESULT: &str = "SELECT 1 FROM bankrail_inbox WHERE id = $1 FOR NO KEY UPDATE";
 
-const FOLLOW: &str = "WITH pending AS (
-        UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1 RETURNING entry),
-    dead AS (
-        SELECT entry FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter')
-    UPDATE bankrail_inbox SET follows = $2
-    WHERE id = (SELECT entry FROM pending UNION ALL SELECT entry FROM dead)";
+const HOLD: &str = "UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1";
+
+const FOLLOW: &str = "UPDATE bankrail_inbox SET follows = $2 WHERE id = $1 AND NOT EXISTS (
+        SELECT FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'completed')";
 
 /// Stores a message, in its own transaction unless the session has one.
 pub(in crate::postgres) async fn receive(
@@ -113,10 +112,12 @@ pub(in crate::postgres) async fn receive(
         }
         Some(result) => {
             let id = entry(&session.query(INSERT, values).await?)?;
+            let (result, followed) = (entry_number(result), entry_number(id));
             session
                 .commit_with([
-                    (LOCK_RESULT, params![entry_number(result)]),
-                    (FOLLOW, params![entry_number(result), entry_number(id)]),
+                    (LOCK_RESULT, params![result]),
+                    (HOLD, params![result, followed]),
+                    (FOLLOW, params![result, followed]),
                 ])
                 .await?;
             id

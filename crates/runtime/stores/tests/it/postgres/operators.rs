@@ -2,14 +2,15 @@
 //! read.
 
 use super::client;
-use crate::engines::{at, lease, outgoing, postgres_schema};
+use crate::engines::{
+    at, incoming, lease, outgoing, owner, postgres_schema, query, receive_and_lease,
+};
 use bankrail_mailbox::{
-    DropOutcome, EndpointId, Intervention, LeaseRequest, Outbox, OutboxOperator, OutboxQuery,
-    OutboxState,
+    DropOutcome, EndpointId, EntryId, Inbox, Incoming, Intervention, LeaseRequest, Outbox,
+    OutboxOperator, OutboxQuery, OutboxState,
 };
-use bankrail_stores::postgres::{
-    InTransaction, PostgresOptions, PostgresStore, tokio_postgres::NoTls,
-};
+use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, Transaction};
+use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
 use bankrail_values::StoreError;
 
 /// The worker's transaction ends while the drop waits for it.
@@ -44,20 +45,10 @@ async fn a_message_that_is_being_given_up_is_dropped_after_all() {
         by: "Jane".parse().unwrap(),
         reason: "settled".parse().unwrap(),
     };
-    let waits = "SELECT count(*) FROM pg_locks AS waiting JOIN pg_locks AS held USING (pid)
-        WHERE NOT waiting.granted AND held.relation = 'bankrail_outbox_queue'::regclass";
-    let (dropped, ()) = tokio::join!(outbox.drop_entry(id, &intervention, at(20)), async {
-        while watcher
-            .query_one(waits, &[])
-            .await
-            .unwrap()
-            .get::<_, i64>(0)
-            == 0
-        {
-            tokio::task::yield_now().await;
-        }
-        transaction.commit().await.unwrap();
-    });
+    let (dropped, ()) = tokio::join!(
+        outbox.drop_entry(id, &intervention, at(20)),
+        commit_once_waited_for(transaction, &watcher, "bankrail_outbox_queue")
+    );
     assert_eq!(dropped.unwrap(), DropOutcome::Dropped);
     assert_eq!(
         outbox.find(id).await.unwrap().unwrap().state,
@@ -70,6 +61,98 @@ async fn a_message_that_is_being_given_up_is_dropped_after_all() {
             .unwrap(),
         0
     );
+}
+
+/// Commits once somebody who has used the table waits for a lock.
+async fn commit_once_waited_for(transaction: Transaction<'_>, watcher: &Client, table: &str) {
+    let waits = "SELECT count(*) FROM pg_locks AS waiting JOIN pg_locks AS held USING (pid)
+        WHERE NOT waiting.granted AND held.relation = $1::text::regclass";
+    while watcher
+        .query_one(waits, &[&table])
+        .await
+        .unwrap()
+        .get::<_, i64>(0)
+        == 0
+    {
+        tokio::task::yield_now().await;
+    }
+    transaction.commit().await.unwrap();
+}
+
+/// Returns an interim message and its result.
+fn announced() -> (Incoming, Incoming) {
+    let announced = Incoming {
+        interim: true,
+        ..incoming(&query(1, "Why?"), 1)
+    };
+    (announced, incoming(&query(1, "Because."), 2))
+}
+
+/// Checks that the interim message is handled first, then its result.
+async fn in_order(inbox: &impl Inbox, expected: [EntryId; 2]) {
+    for id in expected {
+        let leased = inbox.lease(&[], 9, lease(1, 90), at(40)).await.unwrap();
+        let leased: Vec<_> = leased.iter().map(|entry| entry.id).collect();
+        assert_eq!(leased, [id]);
+        assert!(inbox.complete(id, owner(1), at(40)).await.unwrap());
+    }
+}
+
+/// The worker's transaction ends while the receipt of the interim message waits for it.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_result_that_is_being_given_up_follows_its_late_interim_message() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config, NoTls, Default::default())
+        .await
+        .unwrap();
+    let inbox = store.inbox();
+    let (interim, result) = announced();
+    let result = receive_and_lease(&inbox, &result, lease(1, 10), at(0)).await;
+    let (mut worker, watcher) = (client(&config).await, client(&config).await);
+    let transaction = worker.transaction().await.unwrap();
+    let give_up = "WITH entry AS (DELETE FROM bankrail_inbox_queue RETURNING entry, attempts)
+        INSERT INTO bankrail_inbox_finished (entry, state, attempts, finished)
+        SELECT entry, 'dead_letter', attempts, 1 FROM entry";
+    assert_eq!(transaction.execute(give_up, &[]).await.unwrap(), 1);
+    let (interim, ()) = tokio::join!(
+        inbox.receive(&interim, at(20)),
+        commit_once_waited_for(transaction, &watcher, "bankrail_inbox_queue")
+    );
+    assert!(inbox.resend(result, at(30)).await.unwrap());
+    in_order(&inbox, [interim.unwrap().id(), result]).await;
+}
+
+/// The transaction that receives the interim message ends while an operator's call waits for it.
+#[tokio::test]
+#[ignore = "needs postgresql"]
+async fn a_result_that_is_resent_follows_an_interim_message_that_is_being_received() {
+    let config = postgres_schema().await;
+    let store = PostgresStore::connect(&config, NoTls, Default::default())
+        .await
+        .unwrap();
+    let inbox = store.inbox();
+    let (interim, result) = announced();
+    let result = receive_and_lease(&inbox, &result, lease(1, 10), at(0)).await;
+    assert!(
+        inbox
+            .dead_letter(result, owner(1), "poison", at(1))
+            .await
+            .unwrap()
+    );
+    let (mut receiver, watcher) = (client(&config).await, client(&config).await);
+    let transaction = receiver.transaction().await.unwrap();
+    let interim = InTransaction::of(&transaction)
+        .receive(&interim, at(20))
+        .await
+        .unwrap()
+        .id();
+    let (resent, ()) = tokio::join!(
+        inbox.resend(result, at(30)),
+        commit_once_waited_for(transaction, &watcher, "bankrail_inbox_finished")
+    );
+    assert!(resent.unwrap());
+    in_order(&inbox, [interim, result]).await;
 }
 
 /// A page is read from indexes in their order: it neither reads nor sorts what comes after it,
