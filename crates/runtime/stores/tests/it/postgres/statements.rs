@@ -7,8 +7,8 @@ use crate::engines::{
 };
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_mailbox::{
-    Circuit, Completion, DeliveryRecord, Disposition, Enqueued, Inbox, LeaseRequest, Outbox,
-    OutboxOperator, TransactionalInbox,
+    Circuit, Completion, DeliveryRecord, Disposition, Enqueued, Inbox, Incoming, LeaseRequest,
+    Outbox, OutboxOperator, TransactionalInbox,
 };
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
 use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
@@ -61,6 +61,12 @@ async fn work(store: &PostgresStore, number: u32) -> Plans {
             .await
             .unwrap()
     );
+    let announces = Incoming {
+        interim: true,
+        ..incoming(&query(number, "Wait."), number)
+    };
+    let late = receive_and_lease(&inbox, &announces, lease(1, 10), at(0)).await;
+    assert!(inbox.complete(late, owner(1), at(0)).await.unwrap());
     assert!(inbox.resend(received, at(0)).await.unwrap());
     assert_eq!(
         inbox.lease(&[], 1, lease(1, 10), at(0)).await.unwrap()[0].id,
