@@ -79,10 +79,14 @@ pub(crate) enum Command {
     /// Columns, named in the first row:
     ///   file, account, report: where the entry stands; report is Rpt/Id
     ///   number: of the entry in its report, from 1
-    ///   line: of the transaction in its entry, from 1, with --lines
+    ///   line: of the transaction in its entry, from 1, with --transactions; 0 for an
+    ///     entry without transactions
     ///   booked, value_date, status, reversal: BookgDt, ValDt, Sts, and true for a reversal
     ///   amount, currency: the amount with its sign, debits negative
     ///   account_amount: the amount in the currency of the account, if the document has it
+    ///   entry_amount: the amount of the whole entry, in its first row alone, so that
+    ///     the sum over all rows is the movement of the account; the amounts of
+    ///     transactions may be missing, in other currencies, or before charges
     ///   direction: CRDT or DBIT, or another code, whose amount is left empty
     ///   domain, family, sub_family, proprietary_code: BkTxCd
     ///   servicer_reference, end_to_end_id: the first of the entry
@@ -104,7 +108,8 @@ pub(crate) enum Command {
         cannot be read, 2 for a file that cannot be read.\n\n\
         Examples:\n  \
         bankrail statement csv report.xml > report.csv\n  \
-        bankrail statement csv --delimiter ';' -o all.csv *.xml"
+        bankrail statement csv --delimiter ';' -o all.csv *.xml\n  \
+        bankrail statement csv --transactions day.xml"
     )]
     Csv(Csv),
     /// Write the entries of several documents as one document
@@ -207,7 +212,7 @@ pub(crate) struct Csv {
     delimiter: char,
     /// Write one row for each transaction, and for each entry without transactions
     #[arg(long)]
-    lines: bool,
+    transactions: bool,
 }
 
 #[derive(Args, Debug)]

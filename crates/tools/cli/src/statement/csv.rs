@@ -32,7 +32,7 @@ struct EntryRow<'a> {
     row: Row,
 }
 
-const COLUMNS: [Column; 27] = [
+const COLUMNS: [Column; 28] = [
     ("file", |of| of.file.into()),
     ("account", |of| account_text(&of.report.account.id).into()),
     ("report", |of| {
@@ -76,6 +76,11 @@ const COLUMNS: [Column; 27] = [
                 .map(|money| money.amount().to_string())
                 .unwrap_or_default(),
         )
+    }),
+    ("entry_amount", |of| {
+        let is_first = of.line.is_none_or(|line| line.number <= 1);
+        let amount = of.entry.signed_amount().filter(|_| is_first);
+        Cell::Number(amount.map(|amount| amount.to_string()).unwrap_or_default())
     }),
     ("direction", |of| {
         let own = of.line.map(|line| line.direction());
@@ -187,7 +192,7 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
         .map_err(unwritable)?;
     let mut outcome = Outcome::Fine;
     for path in &arguments.to.files.files {
-        outcome = outcome.and(write(path, arguments.lines, &mut rows)?);
+        outcome = outcome.and(write(path, arguments.transactions, &mut rows)?);
     }
     rows.flush()?;
     drop(rows);
@@ -195,7 +200,11 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
     Ok(outcome)
 }
 
-fn write(path: &str, lines: bool, rows: &mut Writer<impl Write>) -> Result<Outcome, Failure> {
+fn write(
+    path: &str,
+    by_transaction: bool,
+    rows: &mut Writer<impl Write>,
+) -> Result<Outcome, Failure> {
     let mut source = Source::open(path, ReadOptions::default())?;
     let mut report = None;
     let mut number = 0_u64;
@@ -218,8 +227,9 @@ fn write(path: &str, lines: bool, rows: &mut Writer<impl Write>) -> Result<Outco
                         ..Row::of_line(&line)
                     },
                 };
-                let all = entry.lines_on(account).map(Some).take_while(|_| lines);
-                for line in all.chain((!lines).then_some(None)) {
+                let all = entry.lines_on(account).map(Some);
+                let all = all.take_while(|_| by_transaction);
+                for line in all.chain((!by_transaction).then_some(None)) {
                     let row = EntryRow {
                         file: source.name(),
                         report,

@@ -1,5 +1,6 @@
 use crate::documents::{entry, three, xml};
 use crate::{Folder, run, run_with, text};
+use bankrail::values::Decimal;
 
 /// The cells of each row, read as RFC 4180 says.
 fn rows(text: &str) -> Vec<Vec<String>> {
@@ -185,22 +186,93 @@ pub(crate) fn batch() -> String {
     format!("{before}{details}{after}")
 }
 
+/// The rows of a document on standard input.
+fn table(arguments: &[&str], xml: &str) -> Vec<Vec<String>> {
+    let all = ["statement", "csv"].iter().chain(arguments).chain(&["-"]);
+    rows(&run_with(all.copied(), xml.as_bytes()).fine())
+}
+
+/// The cells of these columns.
+fn read(rows: &[Vec<String>], names: &[&str]) -> Vec<Vec<String>> {
+    let places: Vec<_> = names
+        .iter()
+        .map(|name| rows[0].iter().position(|column| column == name).unwrap())
+        .collect();
+    rows[1..]
+        .iter()
+        .map(|row| places.iter().map(|place| row[*place].clone()).collect())
+        .collect()
+}
+
+fn sum(rows: &[Vec<String>], column: &str) -> Decimal {
+    let cells = read(rows, &[column]).concat();
+    let amounts = cells.iter().filter(|cell| !cell.is_empty());
+    amounts.map(|cell| cell.parse::<Decimal>().unwrap()).sum()
+}
+
 #[test]
-fn each_transaction_of_a_batch_is_a_row_with_lines() {
-    let table = |arguments: &[&str], xml: &str| {
-        let all = ["statement", "csv"].iter().chain(arguments).chain(&["-"]);
-        rows(&run_with(all.copied(), xml.as_bytes()).fine())
+fn the_sum_over_the_rows_of_transactions_is_that_of_the_entries() {
+    // The second transaction states no amount.
+    let silent = batch().replacen(
+        "<Amt Ccy=\"AUD\">0.50</Amt><CdtDbtInd>CRDT</CdtDbtInd>",
+        "",
+        1,
+    );
+    assert_ne!(silent, batch());
+    for xml in [batch(), silent, three()] {
+        let (whole, lines) = (table(&[], &xml), table(&["--transactions"], &xml));
+        let expected = sum(&whole, "amount");
+        assert_eq!(sum(&whole, "entry_amount"), expected);
+        assert_eq!(sum(&lines, "entry_amount"), expected);
+    }
+    let lines = table(&["--transactions"], &batch());
+    assert_eq!(read(&lines, &["entry_amount"]), [["-100.00"], [""]]);
+}
+
+#[test]
+fn published_batches_have_a_row_for_each_transaction() {
+    let Some(samples) = crate::shared() else {
+        return;
     };
-    let read = |rows: &[Vec<String>], names: &[&str]| -> Vec<Vec<String>> {
-        let places: Vec<_> = names
-            .iter()
-            .map(|name| rows[0].iter().position(|column| column == name).unwrap())
-            .collect();
-        rows[1..]
-            .iter()
-            .map(|row| places.iter().map(|place| row[*place].clone()).collect())
-            .collect()
-    };
+    let mut read_files = 0;
+    for folder in [samples.clone(), samples.join("reports")] {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let file = text(&file.unwrap().path());
+            let whole = run(["statement", "csv", &file]);
+            if !file.ends_with(".xml") || whole.status != 0 {
+                continue;
+            }
+            read_files += 1;
+            let whole = rows(&whole.out);
+            let lines = rows(&run(["statement", "csv", "--transactions", &file]).fine());
+            assert_eq!(sum(&lines, "entry_amount"), sum(&whole, "amount"), "{file}");
+            let count = |row: Vec<String>| row[0].parse::<usize>().unwrap().max(1);
+            let expected = read(&whole, &["transactions"]).into_iter().map(count).sum();
+            assert_eq!(lines.len() - 1, expected, "{file}");
+            if file.ends_with("09-batches-32-transactions.xml") {
+                assert_eq!((whole.len() - 1, expected), (13, 32));
+                let third = read(&lines, &["number", "line", "amount", "entry_amount"]);
+                let batch: Vec<_> = third.iter().filter(|row| row[0] == "7").collect();
+                assert_eq!(batch.len(), 10);
+                assert_eq!(batch[0][3], "1000.00");
+                assert!(
+                    batch[1..]
+                        .iter()
+                        .all(|row| row[3].is_empty() && !row[2].is_empty())
+                );
+                let own: Decimal = batch
+                    .iter()
+                    .map(|row| row[2].parse::<Decimal>().unwrap())
+                    .sum();
+                assert_eq!(own.to_string(), "1000.00");
+            }
+        }
+    }
+    assert!(read_files >= 9, "{read_files}");
+}
+
+#[test]
+fn each_transaction_of_a_batch_is_a_row() {
     let money = [
         "number",
         "line",
@@ -241,7 +313,7 @@ fn each_transaction_of_a_batch_is_a_row_with_lines() {
             "AC04\naccount closed"
         ]]
     );
-    let lines = table(&["--lines"], &batch());
+    let lines = table(&["--transactions"], &batch());
     assert_eq!(
         read(&lines, &money),
         [
@@ -270,6 +342,6 @@ fn each_transaction_of_a_batch_is_a_row_with_lines() {
     let plain = batch()
         .replace("<NtryDtls>", "<X>")
         .replace("</NtryDtls>", "</X>");
-    let numbers = read(&table(&["--lines"], &plain), &["line", "amount"]);
+    let numbers = read(&table(&["--transactions"], &plain), &["line", "amount"]);
     assert_eq!(numbers, [["0", "-100.00"]]);
 }
