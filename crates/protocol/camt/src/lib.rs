@@ -12,6 +12,8 @@
 
 mod access;
 mod any;
+#[cfg(feature = "archive")]
+mod archive;
 mod model;
 pub mod notification;
 pub mod report;
@@ -20,6 +22,8 @@ pub mod statement;
 
 pub use access::{EntryLine, RunningSummary, summary_of, summary_of_amounts};
 pub use any::{AnyDocument, AnyReader};
+#[cfg(feature = "archive")]
+pub use archive::{Archive, ArchiveError, ArchiveLimits, Member};
 pub use bankrail_iso20022::*;
 pub use model::*;
 pub use rules::{CountedEntries, Disagreement};

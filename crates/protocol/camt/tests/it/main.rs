@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod agreement;
+mod archive;
 mod documents;
 mod family;
 mod reading;

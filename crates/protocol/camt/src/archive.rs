@@ -1,0 +1,462 @@
+//! ZIP and gzip archives of documents: member by member, within limits.
+
+use flate2::bufread::MultiGzDecoder;
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use zip::ZipArchive;
+use zip::read::{ArchiveOffset, Config};
+use zip::result::ZipError;
+
+/// The first bytes of a gzip file.
+const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// The bytes at the beginning of a member that are read when it is opened: enough to see by them
+/// which kind of file it is.
+const HEAD_BYTES: u64 = 4096;
+
+/// The bytes of a member that are read whatever its ratio is.
+const BYTES_OF_ANY_RATIO: u64 = 1 << 20;
+
+/// The bytes of the directory of a ZIP archive for each member that the limits allow.
+const DIRECTORY_BYTES: u64 = 1 << 10;
+
+/// The last bytes of a ZIP archive, among which its end record begins, with the locator of a ZIP64
+/// record before it.
+const END_BYTES: u64 = (1 << 16) + 42;
+
+/// Limits on what is read of an archive.
+///
+/// ```
+/// use bankrail_camt::ArchiveLimits;
+/// let limits = ArchiveLimits::default().members(500).all_bytes(1 << 30);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArchiveLimits {
+    members: u16,
+    member_bytes: u64,
+    all_bytes: u64,
+    ratio: u64,
+}
+
+impl Default for ArchiveLimits {
+    fn default() -> Self {
+        Self {
+            members: 10_000,
+            member_bytes: 1 << 30,
+            all_bytes: 4 << 30,
+            ratio: 500,
+        }
+    }
+}
+
+impl ArchiveLimits {
+    /// Sets the number of members, directories included, of an archive that is read. The names and
+    /// other properties of all members may take 1 KiB for each of this number. Default: 10,000.
+    #[must_use]
+    pub const fn members(self, members: u16) -> Self {
+        Self { members, ..self }
+    }
+
+    /// Sets the number of decompressed bytes of one member. Default: 1 GiB.
+    #[must_use]
+    pub const fn member_bytes(self, member_bytes: u64) -> Self {
+        Self {
+            member_bytes,
+            ..self
+        }
+    }
+
+    /// Sets the number of decompressed bytes of all members together; those of a gzip file in a ZIP
+    /// archive count in both forms. Default: 4 GiB.
+    #[must_use]
+    pub const fn all_bytes(self, all_bytes: u64) -> Self {
+        Self { all_bytes, ..self }
+    }
+
+    /// Sets how many times larger than its compressed bytes a member may be, beyond its first
+    /// MiB. Default: 500. Statements have 10 to 50.
+    #[must_use]
+    pub const fn ratio(self, ratio: u64) -> Self {
+        Self { ratio, ..self }
+    }
+}
+
+/// The reason why an archive, or a member of it, is not read.
+///
+/// An [`io::Error`] of a member's content has one inside when a limit was reached.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArchiveError {
+    /// The source failed, or a member is damaged.
+    #[error("the archive cannot be read: {0}")]
+    Io(#[source] io::Error),
+    /// No ZIP archive that can be read.
+    #[error("expected a ZIP archive that can be read, found a fault: {detail}")]
+    Malformed {
+        /// The fault.
+        detail: String,
+    },
+    /// A ZIP64 archive: one of more than 4 GiB or 65,534 members.
+    #[error("expected a ZIP archive below 4 GiB, found ZIP64; pack it in parts")]
+    Zip64,
+    /// Two members with one name, of which only one could be read.
+    #[error("expected members with different names, found two with one name")]
+    SameNames,
+    /// Members that share compressed bytes.
+    #[error("expected members of their own bytes, found members that overlap")]
+    Overlap,
+    /// A directory.
+    #[error("expected a file, found a directory")]
+    Directory,
+    /// An encrypted member.
+    #[error("expected a member that is not encrypted, found an encrypted one; decrypt it first")]
+    Encrypted,
+    /// A member that is neither stored nor deflated.
+    #[error("expected a member that is stored or deflated, found the compression method {method}")]
+    Method {
+        /// The number of the method.
+        method: u16,
+    },
+    /// More members than [`ArchiveLimits::members`].
+    #[error("expected at most {limit} members, found more; raise the limit or unpack the archive")]
+    Members {
+        /// The limit.
+        limit: u16,
+    },
+    /// A member of more bytes than [`ArchiveLimits::member_bytes`].
+    #[error("expected at most {limit} bytes in a member, found more")]
+    MemberBytes {
+        /// The limit.
+        limit: u64,
+    },
+    /// Members of more bytes than [`ArchiveLimits::all_bytes`].
+    #[error("expected at most {limit} bytes in all members, found more")]
+    AllBytes {
+        /// The limit.
+        limit: u64,
+    },
+    /// A member above [`ArchiveLimits::ratio`].
+    #[error("expected at most {limit} times the compressed bytes in a member, found more")]
+    Ratio {
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl From<io::Error> for ArchiveError {
+    fn from(error: io::Error) -> Self {
+        error.downcast().unwrap_or_else(Self::Io)
+    }
+}
+
+impl From<ZipError> for ArchiveError {
+    fn from(error: ZipError) -> Self {
+        match error {
+            ZipError::Io(error) => error.into(),
+            ZipError::CompressionMethodNotSupported(method) => Self::Method { method },
+            other => Self::Malformed {
+                detail: other.to_string(),
+            },
+        }
+    }
+}
+
+/// A member of an archive.
+#[non_exhaustive]
+pub struct Member<'a> {
+    /// The name, as the archive has it: it may have any characters, and `..` among them. Empty for
+    /// the only member of a source that is no ZIP archive.
+    pub name: String,
+    /// The decompressed bytes, or the reason why they are not read. A gzip file in a ZIP archive is
+    /// decompressed too. Reading fails once a limit is reached.
+    pub content: Result<Box<dyn BufRead + 'a>, ArchiveError>,
+}
+
+impl fmt::Debug for Member<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = out.debug_struct("Member");
+        out.field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Reads the members of a ZIP archive in order, or the only one of a gzip file or of a plain
+/// document; the first bytes show which it is.
+///
+/// No member is held in memory as a whole, and nothing is written anywhere. The
+/// [limits](ArchiveLimits) concern what is compressed; a plain document has none.
+///
+/// ```no_run
+/// use bankrail_camt::report::StreamItem;
+/// use bankrail_camt::{AnyReader, Archive, ArchiveError, ArchiveLimits, ReadOptions};
+/// let file = std::fs::File::open("2021-07-29.zip")?;
+/// let mut archive = Archive::new(file, ArchiveLimits::default())?;
+/// while let Some(member) = archive.next_member()? {
+///     let content = match member.content {
+///         Ok(content) => content,
+///         Err(ArchiveError::Directory) => continue,
+///         Err(error) => {
+///             eprintln!("{:?}: {error}", member.name);
+///             continue;
+///         }
+///     };
+///     let mut account = String::new();
+///     for item in AnyReader::new(content, ReadOptions::default()) {
+///         match item {
+///             Ok(StreamItem::ReportStart(report)) => {
+///                 account = report.account.id.as_str().unwrap_or_default().to_owned();
+///             }
+///             Ok(StreamItem::Entry(entry)) => println!("{account} {}", entry.amount.value()),
+///             Ok(_) => {}
+///             // A PDF, a damaged document, an entry that cannot be read: the next member goes on.
+///             Err(error) => eprintln!("{:?}: {error}", member.name),
+///         }
+///     }
+/// }
+/// # Ok::<(), ArchiveError>(())
+/// ```
+pub struct Archive<R> {
+    container: Container<R>,
+    limits: ArchiveLimits,
+    /// The bytes of the source.
+    length: u64,
+    /// The compressed bytes of the members so far.
+    compressed: u64,
+    /// The decompressed bytes that all members may still have.
+    left: Cell<u64>,
+}
+
+enum Container<R> {
+    /// With the place of the next member.
+    Zip(Box<ZipArchive<R>>, usize),
+    /// Another file. True after it was handed out.
+    Plain(R, bool),
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// Opens an archive.
+    ///
+    /// # Errors
+    /// [`ArchiveError`] if the source fails, and for a ZIP archive that cannot be read or has more
+    /// members than the limits allow.
+    pub fn new(mut source: R, limits: ArchiveLimits) -> Result<Self, ArchiveError> {
+        let length = source.seek(SeekFrom::End(0))?;
+        source.rewind()?;
+        let head = bytes(&mut source, 4)?;
+        source.rewind()?;
+        let container = if matches!(&*head, b"PK\x03\x04" | b"PK\x05\x06") {
+            Container::Zip(Box::new(open_zip(source, length, limits.members)?), 0)
+        } else {
+            Container::Plain(source, false)
+        };
+        Ok(Self {
+            container,
+            limits,
+            length,
+            compressed: 0,
+            left: Cell::new(limits.all_bytes),
+        })
+    }
+
+    /// Returns the next member; `None` after the last one.
+    ///
+    /// A member that is not read is none of the errors: the next call goes on behind it.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Overlap`], [`ArchiveError::AllBytes`], or what the directory of the archive
+    /// has wrong. Afterwards the archive is at its end.
+    pub fn next_member(&mut self) -> Result<Option<Member<'_>>, ArchiveError> {
+        let (limits, left) = (self.limits, &self.left);
+        let (name, source, compressed): (_, Box<dyn Read>, _) = match &mut self.container {
+            Container::Plain(_, true) => return Ok(None),
+            Container::Plain(source, given) => {
+                *given = true;
+                (String::new(), Box::new(source), self.length)
+            }
+            Container::Zip(zip, next) => {
+                let index = std::mem::replace(next, usize::MAX);
+                if index >= zip.len() {
+                    return Ok(None);
+                }
+                if left.get() == 0 {
+                    let limit = limits.all_bytes;
+                    return Err(ArchiveError::AllBytes { limit });
+                }
+                let entry = zip.by_index_data(index)?;
+                let compressed = entry.compressed_size();
+                self.compressed = self.compressed.saturating_add(compressed);
+                if self.compressed > self.length {
+                    return Err(ArchiveError::Overlap);
+                }
+                *next = index + 1;
+                let name = String::from_utf8_lossy(entry.name_raw());
+                let name = entry.name().unwrap_or(name).into_owned();
+                let file = if entry.is_dir() {
+                    Err(ArchiveError::Directory)
+                } else if entry.encrypted() {
+                    Err(ArchiveError::Encrypted)
+                } else {
+                    zip.by_index(index).map_err(ArchiveError::from)
+                };
+                match file {
+                    Ok(file) => {
+                        let file = Bounded::new(file, compressed, limits, left);
+                        (name, Box::new(file), compressed)
+                    }
+                    Err(error) => {
+                        let content = Err(error);
+                        return Ok(Some(Member { name, content }));
+                    }
+                }
+            }
+        };
+        let content = open(source, compressed, limits, left).map_err(ArchiveError::from);
+        Ok(Some(Member { name, content }))
+    }
+}
+
+impl<R> fmt::Debug for Archive<R> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = out.debug_struct("Archive");
+        out.field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+/// Opens a ZIP archive of at most this many members.
+fn open_zip<R: Read + Seek>(
+    mut source: R,
+    length: u64,
+    members: u16,
+) -> Result<ZipArchive<R>, ArchiveError> {
+    source.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
+    let end = bytes(&mut source, END_BYTES)?;
+    // Memory is reserved for as many members as a ZIP64 record states.
+    let is_zip64 =
+        |bytes: &[u8]| bytes.starts_with(b"PK\x06\x07") && bytes.ends_with(b"PK\x05\x06");
+    if end.windows(24).any(is_zip64) {
+        return Err(ArchiveError::Zip64);
+    }
+    let config = Config {
+        archive_offset: ArchiveOffset::Known(0),
+    };
+    // A first look, which ends where the directory is larger than the limit allows.
+    let first = Metered {
+        source: &mut source,
+        left: END_BYTES + DIRECTORY_BYTES * (u64::from(members) + 1),
+        members,
+    };
+    let first = ZipArchive::with_config(config, first)?;
+    if first.has_duplicate_names() {
+        return Err(ArchiveError::SameNames);
+    }
+    if first.len() > usize::from(members) {
+        return Err(ArchiveError::Members { limit: members });
+    }
+    Ok(ZipArchive::with_config(config, source)?)
+}
+
+/// Opens a member by its first bytes.
+fn open<'a>(
+    mut source: Box<dyn Read + 'a>,
+    compressed: u64,
+    limits: ArchiveLimits,
+    left: &'a Cell<u64>,
+) -> io::Result<Box<dyn BufRead + 'a>> {
+    let head = bytes(&mut source, HEAD_BYTES)?;
+    let is_gzip = head.starts_with(GZIP);
+    let content = Cursor::new(head).chain(BufReader::new(source));
+    if !is_gzip {
+        return Ok(Box::new(content));
+    }
+    let unpacked = MultiGzDecoder::new(content);
+    let unpacked = Bounded::new(unpacked, compressed, limits, left);
+    Ok(Box::new(BufReader::new(unpacked)))
+}
+
+/// Reads at most this many bytes.
+fn bytes(source: &mut impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A source of which this many bytes are read while an archive of this many members is opened.
+struct Metered<R> {
+    source: R,
+    left: u64,
+    members: u16,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        let left = self.left.checked_sub(count(read));
+        let limit = self.members;
+        self.left = left.ok_or_else(|| io::Error::other(ArchiveError::Members { limit }))?;
+        Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Metered<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.source.seek(to)
+    }
+}
+
+/// Decompressed bytes, up to the limits.
+struct Bounded<'a, R> {
+    source: R,
+    /// The bytes that may still come of this source.
+    own: u64,
+    by_ratio: bool,
+    limits: ArchiveLimits,
+    all: &'a Cell<u64>,
+}
+
+impl<'a, R> Bounded<'a, R> {
+    fn new(source: R, compressed: u64, limits: ArchiveLimits, all: &'a Cell<u64>) -> Self {
+        let by_ratio = compressed
+            .saturating_mul(limits.ratio)
+            .max(BYTES_OF_ANY_RATIO);
+        Self {
+            source,
+            own: by_ratio.min(limits.member_bytes),
+            by_ratio: by_ratio < limits.member_bytes,
+            limits,
+            all,
+        }
+    }
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let all = self.all.get();
+        let left = self.own.min(all);
+        // One byte more than is allowed shows an excess.
+        let most = usize::try_from(left.saturating_add(1)).unwrap_or(usize::MAX);
+        let most = most.min(buffer.len());
+        let read = self
+            .source
+            .read(buffer.get_mut(..most).unwrap_or_default())?;
+        if count(read) <= left {
+            self.own -= count(read);
+            self.all.set(all - count(read));
+            return Ok(read);
+        }
+        self.all.set(all - left);
+        Err(io::Error::other(if left == all {
+            let limit = self.limits.all_bytes;
+            ArchiveError::AllBytes { limit }
+        } else if self.by_ratio {
+            let limit = self.limits.ratio;
+            ArchiveError::Ratio { limit }
+        } else {
+            let limit = self.limits.member_bytes;
+            ArchiveError::MemberBytes { limit }
+        }))
+    }
+}
+
+fn count(bytes: usize) -> u64 {
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
