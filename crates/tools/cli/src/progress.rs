@@ -53,6 +53,11 @@ impl<R> Progress<R> {
             terminal: io::stderr().is_terminal(),
         }
     }
+
+    /// True for a regular file, which can be opened once more.
+    pub(crate) fn is_file(&self) -> bool {
+        self.total.is_some()
+    }
 }
 
 impl<R: Read> Read for Progress<R> {

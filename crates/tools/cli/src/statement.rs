@@ -109,7 +109,7 @@ pub(crate) enum Command {
         Examples:\n  \
         bankrail statement csv report.xml > report.csv\n  \
         bankrail statement csv --delimiter ';' -o all.csv *.xml\n  \
-        bankrail statement csv --transactions day.xml"
+        bankrail statement csv --transactions day.zip"
     )]
     Csv(Csv),
     /// Write the entries of several documents as one document
@@ -167,8 +167,8 @@ pub(crate) struct Fetch {
 
 #[derive(Args, Debug)]
 pub(crate) struct Files {
-    /// camt.052, 053 or 054 documents, or JSON answers of the statement endpoint; - for standard
-    /// input
+    /// camt.052, 053 or 054 documents, or JSON answers of the statement endpoint; but for merge also
+    /// ZIP and gzip archives of them, whose members are read like files; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
 }

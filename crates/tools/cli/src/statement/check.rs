@@ -2,16 +2,22 @@
 
 use super::Check;
 use super::row::account_text;
-use super::source::Source;
+use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::text::{counted, shown};
 use bankrail::camt052::{Mode, ReadOptions, StreamItem};
 
 pub(crate) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
+    let mode = if arguments.strict {
+        Mode::Strict
+    } else {
+        Mode::Tolerant
+    };
+    let options = ReadOptions::default().mode(mode);
     let mut outcome = Outcome::Fine;
     for path in &arguments.files.files {
-        match check(path, arguments, output) {
+        match each(path, options, |source| check(source, arguments, output)) {
             Ok(of_file) => outcome = outcome.and(of_file),
             // The other files are checked all the same.
             Err(Failure::Refused(line)) => {
@@ -24,13 +30,11 @@ pub(crate) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
     Ok(outcome)
 }
 
-fn check(path: &str, arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
-    let mode = if arguments.strict {
-        Mode::Strict
-    } else {
-        Mode::Tolerant
-    };
-    let mut source = Source::open(path, ReadOptions::default().mode(mode))?;
+fn check(
+    mut source: Source<'_>,
+    arguments: &Check,
+    output: &mut Output,
+) -> Result<Outcome, Failure> {
     let (mut reports, mut entries, mut findings) = (0_u64, 0_u64, 0_u64);
     let mut say = |output: &mut Output, line: String| {
         findings += 1;

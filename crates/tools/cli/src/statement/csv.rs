@@ -2,7 +2,7 @@
 
 use super::Csv;
 use super::row::{Row, account_text, date, owned, virtual_account};
-use super::source::Source;
+use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
 use crate::text::shown_lines;
@@ -192,7 +192,9 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
         .map_err(unwritable)?;
     let mut outcome = Outcome::Fine;
     for path in &arguments.to.files.files {
-        outcome = outcome.and(write(path, arguments.transactions, &mut rows)?);
+        outcome = outcome.and(each(path, ReadOptions::default(), |source| {
+            write(source, arguments.transactions, &mut rows)
+        })?);
     }
     rows.flush()?;
     drop(rows);
@@ -201,11 +203,10 @@ pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
 }
 
 fn write(
-    path: &str,
+    mut source: Source<'_>,
     by_transaction: bool,
     rows: &mut Writer<impl Write>,
 ) -> Result<Outcome, Failure> {
-    let mut source = Source::open(path, ReadOptions::default())?;
     let mut report = None;
     let mut number = 0_u64;
     let mut outcome = Outcome::Fine;

@@ -4,7 +4,7 @@ mod escape;
 mod page;
 
 use super::ToFile;
-use super::source::Source;
+use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
 use askama::Template;
@@ -36,7 +36,9 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
     write_view(&Begin { title, heading }, &mut to)?;
     let mut outcome = Outcome::Fine;
     for path in files {
-        outcome = outcome.and(section(path, &mut to)?);
+        outcome = outcome.and(each(path, ReadOptions::default(), |source| {
+            section(source, &mut to)
+        })?);
     }
     write!(to, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
     to.finish()?;
@@ -68,8 +70,7 @@ fn write_view(view: &impl Template, to: &mut impl Write) -> Result<(), Failure> 
     Ok(writeln!(to)?)
 }
 
-fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
-    let mut source = Source::open(path, ReadOptions::default())?;
+fn section(mut source: Source<'_>, to: &mut impl Write) -> Result<Outcome, Failure> {
     writeln!(
         to,
         "<section>\n<p class=\"file\">{}</p>",
@@ -96,7 +97,18 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
     let mut page = Page::default();
     // Before the first report begins, and between its entries and its end.
     let mut elsewhere: Vec<String> = Vec::new();
-    while let Some(read) = source.next().map_err(|error| source.failure(&error))? {
+    let mut failure = None;
+    loop {
+        let read = match source.next() {
+            Ok(Some(read)) => read,
+            Ok(None) => break,
+            Err(error) => {
+                // The page goes on with the next member of an archive.
+                page.unread_rest(&source.error(&error), to)?;
+                failure = Some(source.failure(&error));
+                break;
+            }
+        };
         // A finding of what stands around the entries may come with one of them.
         let entry = matches!(read.item, Ok(StreamItem::Entry(_)));
         let (own, others): (Vec<Finding>, Vec<Finding>) = read
@@ -131,9 +143,8 @@ fn section(path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
         )?;
     }
     writeln!(to, "</section>")?;
-    Ok(if page.unread > 0 {
-        Outcome::Findings
-    } else {
-        Outcome::Fine
-    })
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(Outcome::of_findings(page.unread > 0)),
+    }
 }

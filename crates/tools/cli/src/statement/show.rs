@@ -4,7 +4,7 @@ mod table;
 
 use super::Show;
 use super::row::{account_text, balance};
-use super::source::Source;
+use super::source::{Source, each};
 use super::tally::{Running, Tally};
 use crate::clock::moment;
 use crate::failure::{Failure, Outcome};
@@ -17,18 +17,20 @@ use table::Table;
 const MAX_FINDINGS: usize = 20;
 
 pub(crate) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Failure> {
-    let mut outcome = Outcome::Fine;
-    for (index, path) in arguments.files.files.iter().enumerate() {
-        if index > 0 {
-            output.line("")?;
-        }
-        outcome = outcome.and(show(path, arguments.wide, output)?);
+    let (mut outcome, mut is_first) = (Outcome::Fine, true);
+    for path in &arguments.files.files {
+        let of_file = each(path, ReadOptions::default(), |source| {
+            if !std::mem::take(&mut is_first) {
+                output.line("")?;
+            }
+            show(source, arguments.wide, output)
+        })?;
+        outcome = outcome.and(of_file);
     }
     Ok(outcome)
 }
 
-fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure> {
-    let mut source = Source::open(path, ReadOptions::default())?;
+fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outcome, Failure> {
     output.line(output.paint(Style::Bold, &shown(source.name())))?;
     let (mut findings, mut more, mut outcome) = (Vec::new(), 0_usize, Outcome::Fine);
     if let Some(answer) = source.answer() {
@@ -118,7 +120,7 @@ fn show(path: &str, wide: bool, output: &mut Output) -> Result<Outcome, Failure>
     Ok(outcome)
 }
 
-fn head(source: &Source, report: &Report, output: &mut Output) -> Result<(), Failure> {
+fn head(source: &Source<'_>, report: &Report, output: &mut Output) -> Result<(), Failure> {
     let account = &report.account;
     let name = account
         .name

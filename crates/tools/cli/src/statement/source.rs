@@ -1,40 +1,123 @@
 //! A document, read piece by piece, whether it is XML or in the JSON answer of the statement
-//! endpoint.
+//! endpoint, and the documents of an archive.
 
 use super::MAX_JSON_BYTES;
-use crate::failure::{Failure, causes};
+use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::text::shown;
 use bankrail::camt052::{
-    AnyReader, Finding, FurtherFindings, GroupHeader, Position, ReadError, ReadErrorKind,
-    ReadOptions, StreamItem,
+    AnyReader, Archive, ArchiveError, ArchiveLimits, Finding, FurtherFindings, GroupHeader,
+    Position, ReadError, ReadErrorKind, ReadOptions, StreamItem,
 };
 use bankrail::statement::{ReceivedStatement, StatementReply};
-use std::io::{BufRead, Cursor};
+use std::fs::File;
+use std::io::{BufRead, Cursor, Read, Seek};
 
 /// A document that is being read.
-pub(crate) struct Source {
+pub(crate) struct Source<'a> {
     name: String,
-    reader: AnyReader<Box<dyn BufRead>>,
+    reader: AnyReader<Box<dyn BufRead + 'a>>,
     answer: Option<ReceivedStatement>,
+    is_member: bool,
 }
 
 /// The last item of a document, with the findings since the one before.
-pub(crate) struct Read {
+pub(crate) struct Item {
     /// The error is that of an entry that cannot be read. Reading goes on behind it.
     pub(crate) item: Result<StreamItem, Box<ReadError>>,
     pub(crate) findings: Vec<Finding>,
 }
 
-impl Source {
-    /// Opens a document.
+/// Reads the document of a file, or each one of an archive.
+///
+/// A member of an archive that is refused is logged, and the next one follows.
+pub(crate) fn each(
+    path: &str,
+    options: ReadOptions,
+    mut read: impl FnMut(Source<'_>) -> Result<Outcome, Failure>,
+) -> Result<Outcome, Failure> {
+    let mut source = input::open(path)?;
+    let unreadable = |error| input::unreadable(path, &error);
+    let begin = source.fill_buf().map_err(unreadable)?;
+    let kinds: [&[u8]; 3] = [b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b"];
+    if !kinds.iter().any(|kind| begin.starts_with(kind)) {
+        let name = input::name(path).to_owned();
+        return read(Source::new(name, Box::new(source), options, false)?);
+    }
+    if source.get_ref().is_file() {
+        let file = File::open(path).map_err(unreadable)?;
+        return members(path, file, options, &mut read);
+    }
+    // A pipe has no other place to go back to.
+    let bytes = input::read_rest(path, source, MAX_JSON_BYTES)?;
+    members(path, Cursor::new(&*bytes), options, &mut read)
+}
+
+fn members(
+    path: &str,
+    source: impl Read + Seek,
+    options: ReadOptions,
+    read: &mut dyn FnMut(Source<'_>) -> Result<Outcome, Failure>,
+) -> Result<Outcome, Failure> {
+    let path = input::name(path);
+    let failed = |name: &str, error: &ArchiveError| {
+        let next = "unpack it with another program, or ask the sender for another archive";
+        Failure::refused(shown(&format!("{name}: {error}")), next)
+    };
+    let limits = ArchiveLimits::default();
+    let mut archive = Archive::new(source, limits).map_err(|error| failed(path, &error))?;
+    let mut outcome = Outcome::Fine;
+    while let Some(member) = archive
+        .next_member()
+        .map_err(|error| failed(path, &error))?
+    {
+        let name = if member.name.is_empty() {
+            path.to_owned()
+        } else {
+            shown(&format!("{path}/{}", member.name)).into_owned()
+        };
+        let document = match member.content {
+            Err(ArchiveError::Directory) => continue,
+            Err(error) => Err(failed(&name, &error)),
+            Ok(content) => Source::new(name, content, options, true),
+        };
+        match document.and_then(&mut *read) {
+            Ok(of_member) => outcome = outcome.and(of_member),
+            Err(Failure::Refused(line)) => {
+                outcome = Outcome::Findings;
+                crate::log(line);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(outcome)
+}
+
+impl<'a> Source<'a> {
+    /// Opens the document of a file.
     pub(crate) fn open(path: &str, options: ReadOptions) -> Result<Self, Failure> {
-        let (xml, answer) = open(path)?;
+        let source = input::open(path)?;
+        let name = input::name(path).to_owned();
+        Self::new(name, Box::new(source), options, false)
+    }
+
+    fn new(
+        name: String,
+        source: Box<dyn BufRead + 'a>,
+        options: ReadOptions,
+        is_member: bool,
+    ) -> Result<Self, Failure> {
+        let (xml, answer) = match open(&name, source) {
+            // Only this member cannot be read.
+            Err(Failure::Unable(line)) if is_member => return Err(Failure::Refused(line)),
+            opened => opened?,
+        };
         Ok(Self {
-            name: input::name(path).to_owned(),
+            name,
             // A payload is text, whatever encoding it declares.
             reader: AnyReader::new(xml, options.text(answer.is_some())),
             answer,
+            is_member,
         })
     }
 
@@ -64,14 +147,14 @@ impl Source {
     }
 
     /// Reads the next item. Reading ends after an error.
-    pub(crate) fn next(&mut self) -> Result<Option<Read>, Box<ReadError>> {
+    pub(crate) fn next(&mut self) -> Result<Option<Item>, Box<ReadError>> {
         let item = match self.reader.next_item() {
             Ok(None) => return Ok(None),
             Ok(Some(item)) => Ok(item),
             Err(error) if error.unread().is_some() => Err(Box::new(error)),
             Err(error) => return Err(Box::new(error)),
         };
-        Ok(Some(Read {
+        Ok(Some(Item {
             item,
             findings: self.reader.take_findings(),
         }))
@@ -108,6 +191,10 @@ impl Source {
     /// The failure of a command that cannot read further.
     pub(crate) fn failure(&self, error: &ReadError) -> Failure {
         match error.kind() {
+            ReadErrorKind::Io(_) if self.is_member => Failure::refused(
+                self.error(error),
+                "unpack the archive, or ask for another one",
+            ),
             ReadErrorKind::Io(cause) => input::unreadable(&self.name, cause),
             ReadErrorKind::Limit { .. } => {
                 Failure::refused(self.error(error), "no document of this kind is that large")
@@ -125,22 +212,22 @@ impl Source {
 }
 
 /// The XML of a document, and the answer that it came in, if it did.
-fn open(path: &str) -> Result<(Box<dyn BufRead>, Option<ReceivedStatement>), Failure> {
+fn open<'a>(
+    name: &str,
+    mut source: Box<dyn BufRead + 'a>,
+) -> Result<(Box<dyn BufRead + 'a>, Option<ReceivedStatement>), Failure> {
     const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-    let mut source = input::open(path)?;
     let begin = source
         .fill_buf()
-        .map_err(|error| input::unreadable(path, &error))?;
+        .map_err(|error| input::unreadable(name, &error))?;
     let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
     let begin = begin.trim_ascii_start();
     // A SWIFT message begins with a brace, too.
     if !begin.starts_with(b"{") || begin.starts_with(b"{1:") {
-        return Ok((Box::new(source), None));
+        return Ok((source, None));
     }
-    let body = input::read_rest(path, source, MAX_JSON_BYTES)?;
-    let refused = |what: String, next| {
-        Failure::refused(shown(&format!("{}: {what}", input::name(path))), next)
-    };
+    let body = input::read_rest(name, source, MAX_JSON_BYTES)?;
+    let refused = |what: String, next| Failure::refused(shown(&format!("{name}: {what}")), next);
     match StatementReply::parse(200, &body) {
         Ok(StatementReply::Statement(mut statement)) => {
             let xml = Cursor::new(std::mem::take(&mut statement.payload).into_bytes());

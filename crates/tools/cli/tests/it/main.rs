@@ -3,6 +3,7 @@
 // The helpers of tests say what they expect as the tests do.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod archive;
 mod assertion;
 #[cfg(unix)]
 mod biller;

@@ -57,18 +57,20 @@ pub(super) struct Page {
     tally: Tally,
     number: u64,
     pub(super) unread: u64,
+    /// True between the start of a report and its end.
+    is_open: bool,
 }
 
 impl Page {
     pub(super) fn start(
         &mut self,
-        source: &Source,
+        source: &Source<'_>,
         report: &Report,
         to: &mut impl Write,
     ) -> Result<(), Failure> {
         self.running = Some(Running::new(report));
         self.account = Some(report.account.clone());
-        (self.tally, self.number) = (Tally::default(), 0);
+        (self.tally, self.number, self.is_open) = (Tally::default(), 0, true);
         write_view(
             &ReportView {
                 report,
@@ -142,11 +144,24 @@ impl Page {
         )?)
     }
 
+    /// Ends what has begun of a document that cannot be read further.
+    pub(super) fn unread_rest(&mut self, error: &str, to: &mut impl Write) -> Result<(), Failure> {
+        if self.is_open {
+            self.end(to)?;
+        }
+        let error = text(error);
+        Ok(writeln!(
+            to,
+            "<p class=\"found\">The rest of this file cannot be read, and is in no sum: {error}</p>"
+        )?)
+    }
+
     pub(super) fn end(&mut self, to: &mut impl Write) -> Result<(), Failure> {
         if self.number == 0 {
             writeln!(to, "<tr><td colspan=\"9\">No entries.</td></tr>")?;
         }
         writeln!(to, "</tbody>\n</table>")?;
+        self.is_open = false;
         for line in self.tally.lines() {
             writeln!(to, "<p class=\"totals\">{}</p>", text(grouped(&line)))?;
         }
