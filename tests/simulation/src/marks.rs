@@ -29,7 +29,7 @@ const OPERATIONS: [&str; 24] = [
 ];
 
 /// The other marks.
-const OTHERS: [&str; 65] = [
+const OTHERS: [&str; 67] = [
     "trouble: Pause",
     "trouble: Away",
     "trouble: Full",
@@ -71,6 +71,8 @@ const OTHERS: [&str; 65] = [
     "received: in progress",
     "received: conflict",
     "clock set",
+    "all clocks set",
+    "assertion presented again",
     "restart in order",
     "token revoked",
     "rotation 0",

@@ -16,7 +16,7 @@ use bankrail_webhook::DeliveryHeaders;
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Request, Response};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -42,6 +42,8 @@ struct State {
     handled: BTreeMap<HyphenatedUuid, u32>,
     tokens: BTreeMap<String, Issued>,
     assertions: BTreeMap<String, u32>,
+    /// The latest requests that got a token.
+    exchanges: VecDeque<Request<Bytes>>,
     /// Charges that were allowed, by customer, type, length and number of the window.
     charges: BTreeMap<(String, String, u32, i64), u64>,
     /// The same, by customer, type and length, in order.
@@ -348,6 +350,8 @@ impl Model {
             let assertion = form
                 .split('&')
                 .find(|part| part.starts_with("client_assertion="));
+            state.exchanges.push_front(request.clone());
+            state.exchanges.truncate(4);
             let times = state
                 .assertions
                 .entry(assertion.unwrap_or("").to_owned())
@@ -440,6 +444,18 @@ impl Model {
             .iter()
             .filter(|(_, issued)| issued.revoked.is_none());
         open.next_back().map(|(token, _)| token.clone())
+    }
+
+    /// Returns one of the latest requests that got a token.
+    pub(crate) fn some_exchange(&self) -> Option<Request<Bytes>> {
+        let state = lock(&self.state);
+        let at = self
+            .world
+            .below(u64::try_from(state.exchanges.len()).unwrap_or(0));
+        state
+            .exchanges
+            .get(usize::try_from(at).unwrap_or(0))
+            .cloned()
     }
 
     pub(crate) fn revoked(&self, token: &str) {

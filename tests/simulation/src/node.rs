@@ -339,11 +339,13 @@ impl Life {
             | "inbox.release_all"
             | "inbox.update"
             | "cache.put"
+            | "inbox.complete_with"
+            | "inbox.receive"
             | "tokens.grant_once"
             | "seen.counts"
             | "seen.position"
             | "seen.record_with" => 25,
-            _ => 1,
+            _ => 3,
         };
         let crash = world.happens_often(Fault::Crash, times);
         let crash = crash.then(|| world.below(2));

@@ -321,6 +321,10 @@ struct Booked {
     version: u64,
 }
 
+/// The amount of entries that are alike, in cents.
+const TWIN: i64 = 100;
+/// The time after which the biller mostly has the first twins.
+const TWINS_ARE_KNOWN: Duration = Duration::from_secs(90);
 /// The distance of two places.
 const PLACES: u64 = 1 << 20;
 
@@ -361,7 +365,7 @@ impl Books {
             3 => {
                 // Not a twin: with two alike nobody knows which one it was.
                 let is_open = |entry: &&mut Booked| {
-                    entry.is_booked && entry.reference.is_none() && entry.cents != 100
+                    entry.is_booked && entry.reference.is_none() && entry.cents != TWIN
                 };
                 if let Some(entry) = of_today.find(|entry| is_open(entry) && entry.version == 0) {
                     match self.world.below(2) {
@@ -427,7 +431,7 @@ impl Books {
             number,
             place: entries.last().map_or(0, |last| last.place) + PLACES,
             account: usize::try_from(self.world.below(2)).unwrap_or(0),
-            cents: if twin { 100 } else { own },
+            cents: if twin { TWIN } else { own },
             is_booked: !pending,
             reference: has_reference.then(|| format!("REF{number}")),
             day: self.world.day(),
@@ -522,8 +526,9 @@ impl Books {
         let facts = RegisteredAccount::new(Currency::AUD);
         let answer =
             LedgerPage::new(facts, Decimal::new(balance, 2), query.day).with_entries(listed);
+        let is_twin = page.last().is_some_and(|last| last.cents == TWIN);
         if next.is_some() {
-            self.shift(&mut entries, account.unwrap_or(0), query.day);
+            self.shift(&mut entries, account.unwrap_or(0), query.day, is_twin);
         }
         match next {
             Some(next) => answer.with_next(PagePosition::from_number(next)).into(),
@@ -532,15 +537,16 @@ impl Books {
     }
 
     /// Inserts an entry before all others of an account while somebody reads its pages, so that the
-    /// last one of this page is on the next one too.
-    fn shift(&self, entries: &mut Vec<Booked>, account: usize, day: Date) {
+    /// last one of this page is on the next one too. Mostly once twins are known and one of them is
+    /// the last, because whoever counts them must not count it again.
+    fn shift(&self, entries: &mut Vec<Booked>, account: usize, day: Date, is_twin: bool) {
         let world = &self.world;
         let mut shifted = lock(&self.shifted);
         if !self.by_offset
             || world.is_quiet()
             || day != world.day()
             || shifted[account]
-            || world.below(4) > 0
+            || !(world.below(24) == 0 || is_twin && world.elapsed() > TWINS_ARE_KNOWN)
         {
             return;
         }

@@ -176,6 +176,17 @@ impl Scene {
                 _ => self.company.rotate(),
             }
         }
+        // Somebody has read a request for a token on its way.
+        if comes(Fault::Twice)
+            && let Some(answered) = self
+                .model
+                .some_exchange()
+                .and_then(|request| self.providers[0].visit(request))
+        {
+            world.mark(format_args!("assertion presented again"));
+            world.note(format_args!("an assertion is presented again"));
+            tokio::spawn(answered);
+        }
         if comes(Fault::Restart) {
             let node = self.some_node();
             world.mark(format_args!("restart in order"));
@@ -214,6 +225,9 @@ impl Scene {
         if lead.abs() >= 86_400_000 {
             world.mark(format_args!("clock set by days"));
         }
+        if world.below(4) == 0 {
+            return self.set_all_clocks();
+        }
         let node = self.some_node();
         let both = world.below(2) == 0;
         for side in [&self.providers, &self.billers] {
@@ -226,6 +240,32 @@ impl Scene {
                 }
             }
         }
+    }
+
+    /// Sets all clocks ahead by some hours, as when both sides ask the same time server, and sets
+    /// them right soon. Not beyond the bank's midnight: its statement of the next day would end
+    /// what the biller remembers of this one.
+    fn set_all_clocks(&self) {
+        let ahead = Duration::from_secs(2 * 3600) + self.world.millis(3_600_000);
+        if self.world.day_in(ahead) != self.world.day() {
+            return;
+        }
+        let lead = i64::try_from(ahead.as_millis()).unwrap_or(0);
+        self.world.mark(format_args!("all clocks set"));
+        let nodes = [&self.providers, &self.billers].map(|side| side.clone());
+        let set = move |lead: i64| {
+            for node in nodes.iter().flatten() {
+                node.set_lead(lead);
+            }
+        };
+        set(lead);
+        self.model.clock_set();
+        let (model, lasts) = (Arc::clone(&self.model), self.world.millis(60_000));
+        tokio::spawn(async move {
+            tokio::time::sleep(lasts).await;
+            set(0);
+            model.clock_set();
+        });
     }
 
     /// Waits until everything has arrived, and does meanwhile what operators do.

@@ -203,8 +203,13 @@ impl World {
 
     /// The bank's day.
     pub(crate) fn day(&self) -> Date {
+        self.day_in(Duration::ZERO)
+    }
+
+    /// The bank's day after this time.
+    pub(crate) fn day_in(&self, time: Duration) -> Date {
         let ahead = Duration::from_millis(BANK_AHEAD.unsigned_abs());
-        self.now().saturating_add(ahead).date()
+        self.now().saturating_add(ahead + time).date()
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
