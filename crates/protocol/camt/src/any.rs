@@ -1,10 +1,10 @@
 //! Documents of any message of the family: which one it is, its namespace shows.
 
 use crate::{
-    GroupHeader, Parsed, ReadError, ReadOptions, Source, UnitReader, Version, notification, report,
+    Around, GroupHeader, Parsed, ReadError, ReadOptions, Source, Version, notification, report,
     statement,
 };
-use bankrail_iso20022::__private::{self as engine, Cursor, Message, Opened, Shape};
+use bankrail_iso20022::__private::{self as engine, Cursor, Message, Opened, Progress, Shape};
 use bankrail_iso20022::{Finding, FurtherFindings};
 use std::fmt;
 use std::io::BufRead;
@@ -41,23 +41,62 @@ pub enum AnyDocument {
 }
 
 impl AnyDocument {
-    /// Reads a document tolerantly, from text or bytes.
+    /// Reads a document tolerantly, from text or bytes, through elements around it.
     ///
     /// # Errors
-    /// [`ReadError`] when the document is malformed or of another message, or when a part that the
-    /// model cannot do without cannot be read.
+    /// [`ReadError`] when the document is malformed or of another message, when a part that the
+    /// model cannot do without cannot be read, or when there are several documents.
     pub fn parse(xml: impl Source) -> Result<Parsed<Self>, ReadError> {
         Self::parse_with(xml, &ReadOptions::default())
     }
 
-    /// Reads a document, from text or bytes.
+    /// Reads a document, from text or bytes, through elements around it.
     ///
     /// # Errors
     /// As [`parse`](Self::parse); also what the options refuse.
     pub fn parse_with(xml: impl Source, options: &ReadOptions) -> Result<Parsed<Self>, ReadError> {
-        let options = engine::options_for(&xml, options);
-        engine::parse_any(xml.as_ref(), &options, &SHAPES, finish)
+        let mut all = read(xml, options, 1)?;
+        Ok(all.pop().expect("an input without a document is an error"))
     }
+
+    /// Reads all documents in a text or bytes tolerantly: one after the other, in one wrapper, or
+    /// in several.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), at the first document that is refused.
+    pub fn parse_all(xml: impl Source) -> Result<Vec<Parsed<Self>>, ReadError> {
+        Self::parse_all_with(xml, &ReadOptions::default())
+    }
+
+    /// Reads all documents in a text or bytes. The limits on bytes and memory are those of all of
+    /// them together.
+    ///
+    /// # Errors
+    /// As [`parse_all`](Self::parse_all); also what the options refuse.
+    pub fn parse_all_with(
+        xml: impl Source,
+        options: &ReadOptions,
+    ) -> Result<Vec<Parsed<Self>>, ReadError> {
+        read(xml, options, usize::MAX)
+    }
+}
+
+/// Reads documents, of which there may be so many.
+fn read(
+    xml: impl Source,
+    options: &ReadOptions,
+    most: usize,
+) -> Result<Vec<Parsed<AnyDocument>>, ReadError> {
+    let options = engine::options_for(&xml, options);
+    let mut all = Vec::new();
+    engine::parse_any(xml.as_ref(), &options, &SHAPES, &mut |cursor| {
+        if all.len() == most {
+            return Err(cursor.another());
+        }
+        all.push(finish(cursor)?);
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 fn finish(cursor: &mut Cursor<'_>) -> Result<Parsed<AnyDocument>, ReadError> {
@@ -74,112 +113,118 @@ fn place(shape: &Shape) -> usize {
     SHAPES.iter().position(is_of).unwrap_or_default()
 }
 
-/// Reads a document of any message of the family and of any size entry by entry, as reports.
+/// Reads documents of any message of the family and of any size entry by entry, as reports, through
+/// elements around them.
 ///
 /// A statement or a notification is handed out as a report with the same parts, so that a program
-/// that reads reports reads all of them.
-pub struct AnyReader<R>(Reader<R>);
+/// that reads reports reads all of them. After the end of a message comes the next document, if
+/// there is one; [`documents`](Self::documents) counts them.
+pub struct AnyReader<R> {
+    input: Opened<R>,
+    progress: Option<AnyProgress>,
+    documents: u64,
+}
 
-enum Reader<R> {
-    /// Nothing has been read; `None` after an error.
-    Begin(Option<(R, ReadOptions)>, FurtherFindings),
-    Report(Box<UnitReader<report::Document, R>>),
-    Statement(Box<UnitReader<statement::Document, R>>),
-    Notification(Box<UnitReader<notification::Document, R>>),
+/// A document of which a part has been read.
+enum AnyProgress {
+    Report(Box<Progress<report::Document>>),
+    Statement(Box<Progress<statement::Document>>),
+    Notification(Box<Progress<notification::Document>>),
 }
 
 impl<R: BufRead> AnyReader<R> {
-    /// Makes a reader of a document from a source.
+    /// Makes a reader of the documents in a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
-        Self(Reader::Begin(
-            Some((source, options)),
-            FurtherFindings::default(),
-        ))
+        Self {
+            input: Opened::new(source, options, &SHAPES),
+            progress: None,
+            documents: 0,
+        }
     }
 
-    /// Reads the next part; `None` after the end of the message.
+    /// Reads the next part; `None` at the end of the source.
     ///
     /// # Errors
-    /// [`ReadError`] as of [`AnyDocument::parse_with`]. After that of an entry which cannot be
+    /// [`ReadError`] as of [`AnyDocument::parse_all_with`]. After that of an entry which cannot be
     /// read, the next call goes on with the next entry; after any other error the reader is at its
     /// end.
     pub fn next_item(&mut self) -> Result<Option<report::StreamItem>, ReadError> {
-        if let Reader::Begin(source, _) = &mut self.0 {
-            let Some((source, options)) = source.take() else {
-                return Ok(None);
+        loop {
+            let input = &mut self.input;
+            let part = match &mut self.progress {
+                None => None,
+                Some(AnyProgress::Report(progress)) => input.next_part(progress)?,
+                Some(AnyProgress::Statement(progress)) => {
+                    input.next_part(progress)?.map(Into::into)
+                }
+                Some(AnyProgress::Notification(progress)) => {
+                    input.next_part(progress)?.map(Into::into)
+                }
             };
-            let opened = Opened::new(source, options, &SHAPES)?;
-            self.0 = match place(opened.shape()) {
-                0 => Reader::Report(Box::new(UnitReader::opened(opened))),
-                1 => Reader::Statement(Box::new(UnitReader::opened(opened))),
-                _ => Reader::Notification(Box::new(UnitReader::opened(opened))),
-            };
+            if part.is_some() || !input.next_document(&SHAPES)? {
+                return Ok(part);
+            }
+            self.documents += 1;
+            self.progress = Some(match place(input.shape()) {
+                0 => AnyProgress::Report(Box::default()),
+                1 => AnyProgress::Statement(Box::default()),
+                _ => AnyProgress::Notification(Box::default()),
+            });
         }
-        Ok(match &mut self.0 {
-            Reader::Begin(..) => None,
-            Reader::Report(reader) => reader.next_item()?,
-            Reader::Statement(reader) => reader.next_item()?.map(Into::into),
-            Reader::Notification(reader) => reader.next_item()?.map(Into::into),
-        })
     }
 }
 
 impl<R> AnyReader<R> {
+    /// Returns the number of documents begun.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// Returns the parts around the document that is being read; `None` without any.
+    #[must_use]
+    pub fn around(&self) -> Option<&Around> {
+        self.input.around()
+    }
+
     /// Returns the header, from its end to that of the message, with which it is handed out.
     #[must_use]
     pub fn header(&self) -> Option<&GroupHeader> {
-        match &self.0 {
-            Reader::Begin(..) => None,
-            Reader::Report(reader) => reader.header(),
-            Reader::Statement(reader) => reader.header(),
-            Reader::Notification(reader) => reader.header(),
+        match self.progress.as_ref()? {
+            AnyProgress::Report(progress) => progress.header(),
+            AnyProgress::Statement(progress) => progress.header(),
+            AnyProgress::Notification(progress) => progress.header(),
         }
     }
 
     /// Returns the version of the document; that of the default before anything was read.
     #[must_use]
     pub fn version(&self) -> Version {
-        match &self.0 {
-            Reader::Begin(..) => Version::default(),
-            Reader::Report(reader) => reader.version(),
-            Reader::Statement(reader) => reader.version(),
-            Reader::Notification(reader) => reader.version(),
-        }
+        self.input.version()
     }
 
     /// Returns the name of the message with its version, such as `camt.053.001.08`; `None` before
     /// anything was read.
     #[must_use]
     pub fn message(&self) -> Option<String> {
-        let message = match &self.0 {
-            Reader::Begin(..) => return None,
-            Reader::Report(_) => "camt.052",
-            Reader::Statement(_) => "camt.053",
-            Reader::Notification(_) => "camt.054",
+        let message = match self.progress.as_ref()? {
+            AnyProgress::Report(_) => "camt.052",
+            AnyProgress::Statement(_) => "camt.053",
+            AnyProgress::Notification(_) => "camt.054",
         };
         Some(format!("{message}.001.{}", self.version()))
     }
 
     /// Returns the findings since the last call.
     pub fn take_findings(&mut self) -> Vec<Finding> {
-        match &mut self.0 {
-            Reader::Begin(..) => Vec::new(),
-            Reader::Report(reader) => reader.take_findings(),
-            Reader::Statement(reader) => reader.take_findings(),
-            Reader::Notification(reader) => reader.take_findings(),
-        }
+        self.input.take_findings()
     }
 
     /// Returns the number of findings of each kind, since the reader began, for which
     /// [`ReadLimits::findings`](crate::ReadLimits::findings) had no room.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
-        match &self.0 {
-            Reader::Begin(_, none) => none,
-            Reader::Report(reader) => reader.further_findings(),
-            Reader::Statement(reader) => reader.further_findings(),
-            Reader::Notification(reader) => reader.further_findings(),
-        }
+        self.input.further_findings()
     }
 }
 

@@ -160,6 +160,15 @@ pub enum FindingKind {
         found: Version,
     },
 
+    /// A document of another message or version than the application header before it names.
+    #[error("expected {header}, which the application header names, found {found}")]
+    HeaderMessage {
+        /// The message that the header names; cut and escaped when long.
+        header: String,
+        /// The message and version of the document.
+        found: String,
+    },
+
     /// An IBAN whose check digits are wrong.
     #[error("the check digits of the IBAN {found} are wrong")]
     IbanCheckDigits {
@@ -205,6 +214,7 @@ impl FindingKind {
             Self::Character { .. } => "Character",
             Self::Envelope => "Envelope",
             Self::NewerVersion { .. } => "NewerVersion",
+            Self::HeaderMessage { .. } => "HeaderMessage",
             Self::IbanCheckDigits { .. } => "IbanCheckDigits",
             Self::BicCountry { .. } => "BicCountry",
             Self::CutZeros { .. } => "CutZeros",
@@ -219,6 +229,7 @@ impl FindingKind {
         !matches!(
             self,
             Self::DeclaredEncoding { .. }
+                | Self::HeaderMessage { .. }
                 | Self::IbanCheckDigits { .. }
                 | Self::BicCountry { .. }
                 | Self::CutZeros { .. }

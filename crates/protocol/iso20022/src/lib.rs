@@ -37,7 +37,8 @@ pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{BrokenRule, Finding, FindingKind, Position};
 pub use message::{Parsed, Source, UnitReader, WriteError, WriteOptions};
 pub use read::{
-    FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
+    AppHeader, Around, FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits,
+    ReadOptions,
 };
 pub use value::amount::Amount;
 pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
@@ -68,7 +69,7 @@ pub mod __private {
     };
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
     pub use crate::message::{Message, Parsed, Source, WriteError, WriteOptions};
-    pub use crate::message::{Opened, to_version};
+    pub use crate::message::{Opened, Progress, to_version};
     pub use crate::node::{
         Alternative, CodeChoice, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot,
         check_code_choice, check_field, check_simple, code_choice_type, is_plain_field, is_sound,

@@ -1,6 +1,7 @@
 //! The reader over events: tokens, the open elements, findings and kept parts, and the cursor that
 //! puts them together.
 
+mod around;
 mod attributes;
 mod cursor;
 mod declaration;
@@ -17,6 +18,7 @@ mod scan;
 mod strip;
 mod tokens;
 
+pub use around::{AppHeader, Around};
 pub(crate) use cursor::Child;
 pub use cursor::{Ahead, Cursor, CursorOver, Shape};
 pub(crate) use decode::{Decoded, plain_text};

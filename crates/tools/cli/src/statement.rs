@@ -167,8 +167,9 @@ pub(crate) struct Fetch {
 
 #[derive(Args, Debug)]
 pub(crate) struct Files {
-    /// camt.052, 053 or 054 documents, or JSON answers of the statement endpoint; but for merge also
-    /// ZIP and gzip archives of them, whose members are read like files; - for standard input
+    /// camt.052, 053 or 054 documents, alone, several or in envelopes, or JSON answers of the
+    /// statement endpoint; but for merge also ZIP and gzip archives of them, whose members are read
+    /// like files; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
 }

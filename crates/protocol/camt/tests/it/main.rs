@@ -5,6 +5,7 @@
 
 mod agreement;
 mod archive;
+mod around;
 mod documents;
 mod family;
 mod reading;

@@ -3,7 +3,7 @@
 use super::Message;
 use crate::finding::Finding;
 use crate::read::{
-    Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Shape,
+    Around, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Shape,
     StreamTokens, TextTokens, Tokens, plain_text,
 };
 use std::io::BufRead;
@@ -19,6 +19,8 @@ pub struct Parsed<M> {
     /// The further findings of each kind beyond those that
     /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
     pub further_findings: FurtherFindings,
+    /// The parts around the document and before it; `None` without wrapper and application header.
+    pub around: Option<Box<Around>>,
 }
 
 impl<M> Parsed<M> {
@@ -29,6 +31,7 @@ impl<M> Parsed<M> {
             document: change(self.document),
             findings: self.findings,
             further_findings: self.further_findings,
+            around: self.around,
         }
     }
 }
@@ -86,44 +89,47 @@ pub fn read<M: Message>(
     read_tokens(StreamTokens::new(Decoded::new(source, options)), options)
 }
 
-/// Reads a document of one of several messages from text or bytes; `finish` is called with the
-/// message that the document is of, and reads the rest.
-pub fn parse_any<T>(
+/// Reads the documents in a text or bytes, each of one of several messages, through what is around
+/// them. `each` is called when the start tag of a document has been read, and reads the rest of it.
+pub fn parse_any(
     bytes: &[u8],
     options: &ReadOptions,
     shapes: &[&'static Shape],
-    finish: fn(&mut Cursor<'_>) -> Result<T, ReadError>,
-) -> Result<T, ReadError> {
+    each: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
     match plain_text(bytes, options) {
-        Some(text) => any_of(TextTokens::new(text), options, shapes, finish),
-        None => any_of(
-            StreamTokens::new(Decoded::new(bytes, options)),
-            options,
-            shapes,
-            finish,
-        ),
+        Some(text) => any_of(TextTokens::new(text), options, shapes, each),
+        None => {
+            let tokens = StreamTokens::new(Decoded::new(bytes, options));
+            any_of(tokens, options, shapes, each)
+        }
     }
 }
 
-fn any_of<T>(
+fn any_of(
     tokens: impl Tokens,
     options: &ReadOptions,
     shapes: &[&'static Shape],
-    finish: fn(&mut Cursor<'_>) -> Result<T, ReadError>,
-) -> Result<T, ReadError> {
+    each: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
     let mut cursor = CursorOver::new(tokens, *options, shapes);
     let cursor = cursor.erased();
-    if let Err(halt) = cursor.find_message(shapes) {
-        return Err(cursor.error(halt));
+    while cursor.next_document(shapes)? {
+        each(cursor)?;
     }
-    finish(cursor)
+    Ok(())
 }
 
 fn read_tokens<M: Message>(
     tokens: impl Tokens,
     options: &ReadOptions,
 ) -> Result<Parsed<M>, ReadError> {
-    any_of(tokens, options, &[M::SHAPE], finish)
+    let mut cursor = CursorOver::new(tokens, *options, &[M::SHAPE]);
+    let cursor = cursor.erased();
+    match cursor.find_message(&[M::SHAPE]) {
+        Ok(()) => finish(cursor),
+        Err(halt) => Err(cursor.error(halt)),
+    }
 }
 
 /// Reads a document from the end of its first start tag on.
@@ -134,7 +140,8 @@ pub fn finish<M: Message>(cursor: &mut Cursor<'_>) -> Result<Parsed<M>, ReadErro
             Ok(Parsed {
                 document,
                 findings,
-                further_findings: cursor.further_findings().clone(),
+                further_findings: cursor.take_further_findings(),
+                around: cursor.take_around(),
             })
         }
         Err(halt) => Err(cursor.error(halt)),
@@ -142,6 +149,7 @@ pub fn finish<M: Message>(cursor: &mut Cursor<'_>) -> Result<Parsed<M>, ReadErro
 }
 
 fn document<M: Message>(cursor: &mut Cursor<'_>) -> Result<M, Halt> {
+    cursor.hold_document(size_of::<Parsed<M>>() * 2)?;
     cursor.open_message()?;
     let mut document = M::read(cursor)?;
     document.extras_mut().extend(cursor.close_document()?);

@@ -6,8 +6,8 @@ use crate::field::Field;
 use crate::finding::Finding;
 use crate::node::{Node, Record};
 use crate::read::{
-    Child, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Sequence,
-    Shape, StreamTokens,
+    Around, Child, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions,
+    Sequence, Shape, StreamTokens,
 };
 use crate::version::Version;
 use std::fmt;
@@ -23,8 +23,9 @@ pub struct UnitReader<M: Message, R> {
     progress: Progress<M>,
 }
 
-/// The parts read so far. Apart from the source, so that reading is compiled once for a message.
-struct Progress<M: Message> {
+/// The parts of a document read so far. Apart from the source, so that reading is compiled once for
+/// a message.
+pub struct Progress<M: Message> {
     state: State,
     message: M::Slots,
     message_at: usize,
@@ -71,16 +72,6 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
         }
     }
 
-    /// Makes a reader of the rest of a document.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn opened(document: Opened<R>) -> Self {
-        Self {
-            cursor: document.0,
-            progress: Progress::new(State::Opened),
-        }
-    }
-
     /// Reads the next part; `None` after the end of the message.
     ///
     /// # Errors
@@ -91,33 +82,72 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     }
 }
 
-/// A document whose first start tag has been read, which shows the message.
+/// An input with documents of several messages, one after the other, and with what is around them.
 #[derive(Debug)]
 pub struct Opened<R>(CursorOver<StreamTokens<R>>);
 
 impl<R: BufRead> Opened<R> {
-    /// Reads the first start tag of a document of one of several messages.
-    pub fn new(
-        source: R,
-        options: ReadOptions,
-        shapes: &[&'static Shape],
-    ) -> Result<Self, ReadError> {
+    /// Opens a source.
+    pub fn new(source: R, options: ReadOptions, shapes: &[&'static Shape]) -> Self {
         let tokens = StreamTokens::new(Decoded::new(source, &options));
-        let mut cursor = CursorOver::new(tokens, options, shapes);
-        let erased = cursor.erased();
-        match erased.find_message(shapes) {
-            Ok(()) => Ok(Self(cursor)),
-            Err(halt) => Err(erased.error(halt)),
-        }
+        Self(CursorOver::new(tokens, options, shapes))
     }
 
+    /// Reads the start tag of the next document; false when there is none. All parts of the
+    /// document before have to be read.
+    pub fn next_document(&mut self, shapes: &[&'static Shape]) -> Result<bool, ReadError> {
+        self.0.erased().next_document(shapes)
+    }
+
+    /// Reads the next part of the document; `None` after its end.
+    pub fn next_part<M: Message>(
+        &mut self,
+        progress: &mut Progress<M>,
+    ) -> Result<Option<M::Part>, ReadError> {
+        progress.next(self.0.erased())
+    }
+}
+
+impl<R> Opened<R> {
     /// Returns the names of the message.
     pub fn shape(&self) -> &'static Shape {
         self.0.shape()
     }
+
+    /// Returns the version of the document.
+    pub fn version(&self) -> Version {
+        self.0.version()
+    }
+
+    /// Returns the parts around the document.
+    pub fn around(&self) -> Option<&Around> {
+        self.0.around()
+    }
+
+    /// Takes the findings since the last call.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        self.0.take_findings()
+    }
+
+    /// Returns the number of findings that there was no room for.
+    pub fn further_findings(&self) -> &FurtherFindings {
+        self.0.further_findings()
+    }
+}
+
+impl<M: Message> Default for Progress<M> {
+    /// Begins after the start tag of the document element.
+    fn default() -> Self {
+        Self::new(State::Opened)
+    }
 }
 
 impl<M: Message> Progress<M> {
+    /// Returns the header, from its end to that of the message.
+    pub fn header(&self) -> Option<&M::Header> {
+        M::header(&self.message)
+    }
+
     fn new(state: State) -> Self {
         Self {
             state,
@@ -143,6 +173,7 @@ impl<M: Message> Progress<M> {
             Err(halt) => {
                 // The place in the document is unknown after such an error.
                 self.state = State::Done;
+                cursor.end();
                 Err(cursor.error(halt))
             }
         }
@@ -329,7 +360,7 @@ impl<M: Message, R> UnitReader<M, R> {
     /// Returns the header, from its end to that of the message, with which it is handed out.
     #[must_use]
     pub fn header(&self) -> Option<&M::Header> {
-        M::header(&self.progress.message)
+        self.progress.header()
     }
 
     /// Returns the version of the document; that of the default before anything was read.
@@ -358,10 +389,16 @@ fn is(fields: &[Field], index: usize, name: &str) -> bool {
 
 impl<M: Message, R> fmt::Debug for UnitReader<M, R> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.progress.fmt(out)
+    }
+}
+
+impl<M: Message> fmt::Debug for Progress<M> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("UnitReader")
-            .field("state", &self.progress.state)
-            .field("groups", &self.progress.groups)
-            .field("units", &self.progress.units)
+            .field("state", &self.state)
+            .field("groups", &self.groups)
+            .field("units", &self.units)
             .finish_non_exhaustive()
     }
 }

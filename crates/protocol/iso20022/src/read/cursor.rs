@@ -9,6 +9,7 @@ mod without;
 
 pub use ahead::Ahead;
 
+use super::around::Around;
 use super::error::{Halt, ReadError, ReadErrorKind};
 use super::events::{EventsOver, Token};
 use super::findings::{Findings, FurtherFindings};
@@ -156,6 +157,12 @@ pub struct CursorOver<T: ?Sized> {
     text: String,
     /// Room for an element without its prefix.
     plain: String,
+    /// The parts around the document, and before it.
+    around: Option<Box<Around>>,
+    /// The document may have others after it.
+    among_others: bool,
+    /// Reading has ended, so that no document follows.
+    ended: bool,
     /// Elements of this name are handed out one by one, so that their list may stay empty.
     handed_out: Option<&'static str>,
     /// The fast reader is asked first. Tests read without it.
@@ -185,6 +192,9 @@ impl<T: Tokens> CursorOver<T> {
             memory: Memory::default(),
             text: String::new(),
             plain: String::new(),
+            around: None,
+            among_others: false,
+            ended: false,
             handed_out: None,
             fast: true,
             scanned: (0, 0),
@@ -624,6 +634,26 @@ impl<T: ?Sized> CursorOver<T> {
     /// Takes the findings since the last call.
     pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
         self.findings.take()
+    }
+
+    /// Returns the parts around the document.
+    pub(crate) fn around(&self) -> Option<&Around> {
+        self.around.as_deref()
+    }
+
+    /// Takes the parts around the document.
+    pub(crate) fn take_around(&mut self) -> Option<Box<Around>> {
+        self.around.take()
+    }
+
+    /// Notes that reading has ended, so that no document follows.
+    pub(crate) fn end(&mut self) {
+        self.ended = true;
+    }
+
+    /// Takes the number of the findings for which there was no room.
+    pub(crate) fn take_further_findings(&mut self) -> FurtherFindings {
+        self.findings.take_further()
     }
 
     /// Returns the findings for which there was no room.

@@ -435,6 +435,9 @@ impl<R: BufRead> BufRead for Decoded<R> {
         if first && text.starts_with(&[0xEF, 0xBB, 0xBF]) && self.at.line == 1 {
             self.at.column -= 1;
             self.byte_order_mark = count(self.source_bytes(&[0xEF, 0xBB, 0xBF]));
+            if self.remembers {
+                self.remembered.drain(..'\u{feff}'.len_utf8());
+            }
         }
         self.at.offset += count(bytes);
         self.token = self.token.saturating_add(text.len());

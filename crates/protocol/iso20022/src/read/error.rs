@@ -126,6 +126,9 @@ pub enum ReadErrorKind {
         /// The end of the namespace, escaped; `none` without one.
         found: String,
     },
+    /// A second document, where one was to be read.
+    #[error("expected one document, found another: read all of them, with parse_all or a reader")]
+    SeveralDocuments,
     /// A mandatory element is missing.
     #[error("expected {name}, found none")]
     Missing {
@@ -310,7 +313,7 @@ impl ReadErrorKind {
 }
 
 /// Returns what a namespace or an element of another document shows about it.
-fn named(found: &str) -> String {
+pub(super) fn named(found: &str) -> String {
     const MESSAGES: [(&str, &str); 3] = [
         ("camt.052", "BkToCstmrAcctRpt"),
         ("camt.053", "BkToCstmrStmt"),

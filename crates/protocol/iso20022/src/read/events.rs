@@ -41,6 +41,10 @@ pub(crate) struct EventsOver<T: ?Sized> {
     empty: bool,
     /// The number of open elements.
     depth: usize,
+    /// The number of those around the document.
+    wrappers: usize,
+    /// The start tag of a root has been read.
+    begun: bool,
     /// Elements begun, since the start of the innermost element that is counted apart.
     elements: usize,
     /// Bytes of memory that the document has taken so far.
@@ -132,6 +136,8 @@ impl<T: Tokens> EventsOver<T> {
             declared: None,
             empty: false,
             depth: 0,
+            wrappers: 0,
+            begun: false,
             elements: 0,
             held: 0,
             mark: Mark::default(),
@@ -368,9 +374,9 @@ impl Events<'_> {
         &self.namespaces
     }
 
-    /// Takes the encoding that the document declares, if another than UTF-8.
-    pub(crate) fn take_declared(&mut self) -> Option<Box<str>> {
-        self.declared.take()
+    /// Returns the encoding that the document declares, if another than UTF-8.
+    pub(crate) fn declared(&self) -> Option<&str> {
+        self.declared.as_deref()
     }
 
     /// Returns true if the document, whose first event has been read, begins with the byte order
@@ -503,7 +509,7 @@ impl Events<'_> {
 }
 
 /// Adds character data to `text`; comments and processing instructions add nothing.
-fn take_content(
+pub(crate) fn take_content(
     event: Result<Event<'_>, quick_xml::Error>,
     text: &mut String,
 ) -> Result<(), ReadErrorKind> {

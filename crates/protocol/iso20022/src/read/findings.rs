@@ -150,6 +150,11 @@ impl Findings {
         &self.further
     }
 
+    /// Takes the findings for which there was no room.
+    pub(crate) fn take_further(&mut self) -> FurtherFindings {
+        std::mem::take(&mut self.further)
+    }
+
     /// Returns the first finding that the options refuse a document for.
     pub(crate) fn first_refused(&self) -> Option<&Finding> {
         if self.is_tolerant() {

@@ -89,13 +89,17 @@ fn check(
         }
     }
     if !arguments.quiet {
+        let documents = match source.documents() {
+            0 | 1 => String::new(),
+            many => format!("{many} documents, "),
+        };
         let (reports, entries) = (
             counted(reports, "report", "reports"),
             counted(entries, "entry", "entries"),
         );
         let verdict = output.verdict(findings);
         output.line(format_args!(
-            "{}: {reports}, {entries}, {verdict}",
+            "{}: {documents}{reports}, {entries}, {verdict}",
             shown(source.name())
         ))?;
     }

@@ -118,6 +118,14 @@ impl Merged {
                             "merge documents of this message and version only",
                         ));
                     }
+                    // Entries are repeated from one document to the next, not within one.
+                    if source.documents() > 1 {
+                        let name = source.name();
+                        return Err(Failure::refused(
+                            format_args!("{name}: expected one document, found several"),
+                            "pass each document in a file of its own",
+                        ));
+                    }
                     let found = account_text(&report.account.id);
                     if let Some(asked) = source
                         .answer()

@@ -121,6 +121,11 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
 }
 
 fn head(source: &Source<'_>, report: &Report, output: &mut Output) -> Result<(), Failure> {
+    if source.documents() > 1 {
+        let message = source.message().unwrap_or_default();
+        let number = source.documents();
+        output.line(format_args!("document   {number}, a {message}"))?;
+    }
     let account = &report.account;
     let name = account
         .name

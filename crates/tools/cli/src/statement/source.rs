@@ -136,6 +136,11 @@ impl<'a> Source<'a> {
         self.reader.message()
     }
 
+    /// The number of the document in the file; 0 before the first.
+    pub(crate) fn documents(&self) -> u64 {
+        self.reader.documents()
+    }
+
     /// The header of the message, once it has been read.
     pub(crate) fn header(&self) -> Option<&GroupHeader> {
         self.reader.header()

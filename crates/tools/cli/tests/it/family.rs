@@ -1,4 +1,5 @@
-//! The messages beside camt.052.001.06: the same entries in a camt.053 and a camt.054.
+//! The messages beside camt.052.001.06: the same entries in a camt.053 and a camt.054, and several
+//! documents in one file.
 
 use crate::documents::three;
 use crate::{Folder, run};
@@ -53,4 +54,40 @@ fn statements_and_notifications_of_version_08_are_read_as_reports_are() {
         let expected = format!("expected a camt.052.001.06, found a camt.{number}.001.08");
         assert!(refused.err.contains(&expected), "{}", refused.err);
     }
+}
+
+/// An application header and its document in an envelope, and a document after it.
+#[test]
+fn the_documents_of_one_file_are_read_one_after_another() {
+    let folder = Folder::new();
+    let statement = as_message("053", "BkToCstmrStmt", "Stmt");
+    let root = statement.find("<Document").unwrap();
+    let header = "<AppHdr><MsgDefIdr>camt.053.001.02</MsgDefIdr></AppHdr>";
+    let one = format!("<Body>{header}{}</Body>", statement[root..].trim());
+    let file = folder.file("two.xml", format!("{one}\n{}", three()));
+    let checked = run(["statement", "check", &file]);
+    assert_eq!(checked.status, 1);
+    let column = one.find("<Document").unwrap() + 1;
+    assert_eq!(
+        checked.out,
+        format!(
+            "{file}:1:{column}: /Document: expected camt.053.001.02, which the application header names, found \
+             camt.053.001.08\n{file}: 2 documents, 2 reports, 6 entries, 1 finding\n"
+        )
+    );
+    let shown = run(["statement", "show", &file]).fine();
+    assert_eq!(shown.matches("BOOK").count(), 6, "{shown}");
+    assert_eq!(
+        shown.matches("document   2, a camt.052.001.06\n").count(),
+        1
+    );
+    let csv = run(["statement", "csv", &file]).fine();
+    assert_eq!(csv.lines().count(), 7, "{csv}");
+    let page = run(["statement", "html", &file]).fine();
+    assert!(page.matches("JANE CITIZEN").count() >= 2);
+    let twice = folder.file("twice.xml", three() + &three());
+    let refused = run(["statement", "merge", &twice]);
+    assert_eq!(refused.status, 1);
+    let expected = "expected one document, found several";
+    assert!(refused.err.contains(expected), "{}", refused.err);
 }

@@ -3,9 +3,54 @@
 use super::{Cursor, Shape};
 use crate::extra::Extra;
 use crate::finding::{FindingKind, shown};
-use crate::read::error::{Halt, ReadErrorKind};
+use crate::read::error::{Halt, ReadError, ReadErrorKind};
+use crate::watch::Memory;
 
 impl Cursor<'_> {
+    /// Reads the start tag of the next document of one of some messages, through what is around it;
+    /// false at the end of the input, and after an error.
+    pub(crate) fn next_document(&mut self, shapes: &[&'static Shape]) -> Result<bool, ReadError> {
+        if self.ended {
+            return Ok(false);
+        }
+        let found = self.find_next(shapes);
+        self.ended = !matches!(found, Ok(true));
+        found.map_err(|halt| self.error(halt))
+    }
+
+    fn find_next(&mut self, shapes: &[&'static Shape]) -> Result<bool, Halt> {
+        // Everything of the document before is forgotten, but for the memory that it took.
+        self.among_others = true;
+        self.handed_out = None;
+        self.memory = Memory::default();
+        self.events.count_from(0);
+        self.keeper.count_from(0);
+        let is_text = self.findings.is_of_text();
+        let Some(around) = self.events.next_document(&mut self.keeper, is_text)? else {
+            return Ok(false);
+        };
+        self.around = around;
+        self.events.count_from(1);
+        self.keeper.count_from(0);
+        let versions = self.findings.versions();
+        (self.shape, self.version) = self.events.take_version(shapes, versions)?;
+        Ok(true)
+    }
+
+    /// Returns the error of a document that follows another, where one was to be read.
+    pub fn another(&mut self) -> ReadError {
+        let halt = self.events.halt(ReadErrorKind::SeveralDocuments);
+        self.error(halt)
+    }
+
+    /// Counts the memory of a whole document, of which there may be many.
+    pub(crate) fn hold_document(&mut self, bytes: usize) -> Result<(), Halt> {
+        if self.among_others {
+            self.hold(bytes)?;
+        }
+        Ok(())
+    }
+
     /// Reads the start tag of the document element, and takes the message of its namespace.
     pub(crate) fn find_message(&mut self, shapes: &[&'static Shape]) -> Result<(), Halt> {
         self.events.open_document()?;
@@ -20,15 +65,16 @@ impl Cursor<'_> {
         self.push(self.shape.document);
         if let Some(found) = self
             .events
-            .take_declared()
+            .declared()
+            .map(shown)
             .filter(|_| self.findings.is_of_text() || self.events.is_marked_utf8())
         {
-            let found = shown(&found);
             self.report(FindingKind::DeclaredEncoding { found });
         }
         if let Some(kind) = self.shape.newer(self.version) {
             self.report(kind);
         }
+        self.report_other_message();
         self.begin()?;
         match self.alternative(self.shape.root)? {
             Some(_) => Ok(()),
@@ -42,6 +88,23 @@ impl Cursor<'_> {
         }
     }
 
+    /// Reports an application header that names another message.
+    fn report_other_message(&mut self) {
+        let header = self
+            .around
+            .as_ref()
+            .and_then(|around| around.header.as_ref());
+        let Some(named) = header.and_then(|header| header.message.as_deref()) else {
+            return;
+        };
+        let namespace = self.shape.namespace(self.version);
+        let found = namespace.rsplit(':').next().unwrap_or_default();
+        if named != found {
+            let (header, found) = (shown(named), found.to_owned());
+            self.report(FindingKind::HeaderMessage { header, found });
+        }
+    }
+
     /// Reads from the end of the message to the end tag of the document element.
     fn leave_document(&mut self) -> Result<(), Halt> {
         while self.alternative(self.shape.root)?.is_some() {
@@ -51,11 +114,13 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Reads from the end of the message to the end of the document. Returns the parts there beyond
-    /// the schema.
+    /// Reads from the end of the message to the end of the document, and of the input unless others
+    /// may follow. Returns the parts there beyond the schema.
     pub(crate) fn close_document(&mut self) -> Result<Vec<Extra>, Halt> {
         self.leave_document()?;
-        self.events.close_document()?;
+        if !self.among_others {
+            self.events.close_document()?;
+        }
         Ok(self.keeper.take_all())
     }
 }

@@ -38,7 +38,7 @@ impl Events<'_> {
         };
         // Scanning counts neither depth nor bytes of tags: no element of the schema is nested
         // deeper, and no tag is longer.
-        self.limits.depth >= depth && self.limits.token_bytes >= longest && ours
+        self.limits.depth - self.wrappers >= depth && self.limits.token_bytes >= longest && ours
     }
 
     /// True when so many more elements may begin: in the current element or, when they are a unit,

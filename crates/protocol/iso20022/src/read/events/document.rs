@@ -1,40 +1,153 @@
 //! The parts around the document element: what may be before and behind it, and which element it
 //! has to be.
 
-use super::{Events, check_instruction, not_well_formed};
+use super::{Events, Token, check_instruction, not_well_formed};
 use crate::finding::shown;
+use crate::read::around::{AppHeader, Around};
 use crate::read::attributes::malformed;
 use crate::read::cursor::Shape;
 use crate::read::declaration;
-use crate::read::error::{Halt, ReadErrorKind};
+use crate::read::error::{Halt, ReadErrorKind, named};
+use crate::read::keep::Keeper;
 use crate::version::Version;
 use crate::xml::is_blank;
 use quick_xml::events::Event;
 
+/// Namespaces of messages begin so.
+const MESSAGES: &str = "urn:iso:std:iso:20022:tech:xsd:";
+/// The messages that hold others: headers of files and of business messages, and envelopes.
+const HOLDERS: [&str; 2] = ["head.", "nvlp."];
+
 impl Events<'_> {
+    /// Reads up to the start tag of the next element `Document`, through elements around it, and
+    /// returns what stands before it; `None` at the end of an input that had a document.
+    ///
+    /// Every element is taken for one that may hold a document, unless it is of a message.
+    pub(crate) fn next_document(
+        &mut self,
+        keeper: &mut Keeper,
+        is_text: bool,
+    ) -> Result<Option<Option<Box<Around>>>, Halt> {
+        // So that a header takes along a default namespace that is the message's.
+        self.namespaces.adopt("".into());
+        self.tokens.remember();
+        let start = self.tokens.mark();
+        let (mut root, mut header, mut text) = (None, None, String::new());
+        loop {
+            text.clear();
+            let token = if self.depth > 0 {
+                self.next(&mut text, false)?
+            } else if let Some(token) = self.beside(is_text)? {
+                token
+            } else if let Some((found, mark)) = root {
+                // Nothing in this root, or in those after it.
+                let expected = "Document";
+                let position = self.position(mark);
+                return Err(Halt::new(
+                    ReadErrorKind::WrongRoot { expected, found },
+                    position,
+                ));
+            } else {
+                return Ok(None);
+            };
+            match token {
+                Token::Content => continue,
+                Token::End => {
+                    self.close();
+                    continue;
+                }
+                Token::Start => self.open()?,
+            }
+            self.is_ours()?;
+            let name = shown(self.tag.local_name());
+            if name == "Document" {
+                break;
+            }
+            if self.depth == 1 && root.is_none() {
+                root = Some((name.clone(), self.mark));
+            }
+            if name == "AppHdr" {
+                let xml = self.capture(keeper)?;
+                self.hold(xml.len())?;
+                let held = keeper.hold(xml.len());
+                self.bounded(held)?;
+                header = Some(AppHeader::of(xml));
+            } else if !named(&name).is_empty() || self.is_message() {
+                let (expected, found) = ("Document", name);
+                return Err(self.halt(ReadErrorKind::WrongRoot { expected, found }));
+            }
+        }
+        self.wrappers = self.depth - 1;
+        if self.wrappers == 0 && header.is_none() {
+            return Ok(Some(None));
+        }
+        let mut before = self.since(start)?;
+        let tag = self.tokens.offset() - self.mark.text;
+        before.truncate(before.len() - usize::try_from(tag).unwrap_or_default());
+        let held = keeper.hold(before.len());
+        self.bounded(held)?;
+        self.hold(before.len())?;
+        Ok(Some(Some(Box::new(Around { header, before }))))
+    }
+
+    /// True when the element just begun is of a message that holds no other.
+    fn is_message(&self) -> bool {
+        let namespace = self.namespaces.get(self.tag.prefix().unwrap_or_default());
+        let message = namespace.and_then(|namespace| namespace.strip_prefix(MESSAGES));
+        message.is_some_and(|message| !HOLDERS.iter().any(|holder| message.starts_with(holder)))
+    }
+
+    /// Reads an event beside roots; `None` at the end of an input that had a root.
+    fn beside(&mut self, is_text: bool) -> Result<Option<Token>, Halt> {
+        self.advance()?;
+        let event = self.tokens.next();
+        // Noted before the event is taken apart: an empty element ends with the next event.
+        self.empty = matches!(event, Ok(Event::Empty(_)));
+        let checked = match event {
+            Ok(Event::Start(tag) | Event::Empty(tag)) => {
+                self.tag.set(&tag);
+                self.begun = true;
+                return Ok(Some(Token::Start));
+            }
+            Ok(Event::Eof) if self.begun => return Ok(None),
+            // At the very beginning of each document only: even white space before the first is
+            // malformed. The event has the `xml` of the declaration, which is cut off.
+            Ok(Event::Decl(declaration)) if self.begun || self.mark.text == 0 => {
+                let encoding = declaration::check(declaration.get(3..).unwrap_or_default());
+                encoding.and_then(|encoding| self.declare(encoding, is_text))
+            }
+            // Each of several documents may have its own byte order mark.
+            Ok(Event::Text(text)) if self.begun && is_blank(&text.replace('\u{feff}', "")) => {
+                Ok(())
+            }
+            other => outside(other),
+        };
+        self.content(checked)?;
+        Ok(Some(Token::Content))
+    }
+
+    /// Takes the encoding that a document declares. The input is decoded by that of the first.
+    fn declare(&mut self, encoding: Option<Box<str>>, is_text: bool) -> Result<(), ReadErrorKind> {
+        let name = |encoding: &Option<Box<str>>| {
+            let name = encoding.as_deref().unwrap_or("UTF-8");
+            name.to_ascii_uppercase()
+        };
+        let [before, found] = [name(&self.declared), name(&encoding)];
+        if self.begun && before != found && !is_text {
+            return Err(malformed(&format!(
+                "expected the encoding of the document before, {}, found {}: read each by itself",
+                shown(&before),
+                shown(&found)
+            )));
+        }
+        self.declared = encoding;
+        Ok(())
+    }
+
     /// Reads up to the start tag of the document element.
     pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
-        loop {
-            self.advance()?;
-            let event = self.tokens.next();
-            // Noted before the event is taken apart: an empty document element ends with the next
-            // event.
-            self.empty = matches!(event, Ok(Event::Empty(_)));
-            let checked = match event {
-                Ok(Event::Start(tag) | Event::Empty(tag)) => {
-                    self.tag.set(&tag);
-                    return self.open();
-                }
-                // At the very beginning only: even white space before a declaration is malformed.
-                // The event has the `xml` of the declaration, which is cut off.
-                Ok(Event::Decl(declaration)) if self.mark.text == 0 => {
-                    declaration::check(declaration.get(3..).unwrap_or_default())
-                        .map(|encoding| self.declared = encoding)
-                }
-                other => outside(other),
-            };
-            self.content(checked)?;
-        }
+        while self.beside(false)? != Some(Token::Start) {}
+        self.open()
     }
 
     /// Refuses the element just begun, a document element, when it has another name, or a namespace
