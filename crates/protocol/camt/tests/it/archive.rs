@@ -407,7 +407,7 @@ fn directories_that_lie_are_refused() {
     let content = document("1").into_bytes();
     let one = described("a.xml", &content);
     assert_eq!(
-        read_all(by_hand(&content, &[one.clone()])),
+        read_all(by_hand(&content, std::slice::from_ref(&one))),
         [("a.xml".to_owned(), lines(&*content))]
     );
 
@@ -421,7 +421,7 @@ fn directories_that_lie_are_refused() {
     let huge: Vec<Described> = (10..60)
         .map(|number| named(format!("{number}").repeat(30_000)))
         .collect();
-    let plain = by_hand(&content, &[one.clone()]);
+    let plain = by_hand(&content, std::slice::from_ref(&one));
     let (before, end) = plain.split_at(plain.len() - 22);
     let zip64 = [before, b"PK\x06\x07", &[0; 16], end].concat();
     let few = ArchiveLimits::default().members(100);
