@@ -79,6 +79,23 @@ impl AnyDocument {
     ) -> Result<Vec<Parsed<Self>>, ReadError> {
         read(xml, options, usize::MAX)
     }
+
+    /// Returns the reports, statements or notifications as reports. That of a message with one has
+    /// the page of the header (`MsgPgntn`) if it states none of its own.
+    #[must_use]
+    pub fn into_reports(self) -> Vec<report::Report> {
+        let document = match self {
+            Self::Report(document) => *document,
+            Self::Statement(document) => (*document).into(),
+            Self::Notification(document) => (*document).into(),
+        };
+        let mut reports = document.reports;
+        if let [alone] = &mut reports[..] {
+            let header = document.group_header.and_then(|header| header.pagination);
+            alone.pagination = alone.pagination.take().or(header);
+        }
+        reports
+    }
 }
 
 /// Reads documents, of which there may be so many.
@@ -290,6 +307,30 @@ impl From<notification::Notification> for report::Report {
     }
 }
 
+impl From<statement::Document> for report::Document {
+    fn from(from: statement::Document) -> Self {
+        Self {
+            version: from.version,
+            group_header: from.group_header,
+            reports: from.statements.into_iter().map(Into::into).collect(),
+            supplementary_data: from.supplementary_data,
+            extras: from.extras,
+        }
+    }
+}
+
+impl From<notification::Document> for report::Document {
+    fn from(from: notification::Document) -> Self {
+        Self {
+            version: from.version,
+            group_header: from.group_header,
+            reports: from.notifications.into_iter().map(Into::into).collect(),
+            supplementary_data: from.supplementary_data,
+            extras: from.extras,
+        }
+    }
+}
+
 impl From<statement::StreamItem> for report::StreamItem {
     fn from(from: statement::StreamItem) -> Self {
         use statement::StreamItem;
@@ -297,16 +338,7 @@ impl From<statement::StreamItem> for report::StreamItem {
             StreamItem::StatementStart(start) => Self::ReportStart(Box::new((*start).into())),
             StreamItem::Entry(entry) => Self::Entry(entry),
             StreamItem::StatementEnd(end) => Self::ReportEnd(Box::new((*end).into())),
-            StreamItem::MessageEnd(end) => {
-                let end = *end;
-                Self::MessageEnd(Box::new(report::Document {
-                    version: end.version,
-                    group_header: end.group_header,
-                    reports: Vec::new(),
-                    supplementary_data: end.supplementary_data,
-                    extras: end.extras,
-                }))
-            }
+            StreamItem::MessageEnd(end) => Self::MessageEnd(Box::new((*end).into())),
         }
     }
 }
@@ -318,16 +350,7 @@ impl From<notification::StreamItem> for report::StreamItem {
             StreamItem::NotificationStart(start) => Self::ReportStart(Box::new((*start).into())),
             StreamItem::Entry(entry) => Self::Entry(entry),
             StreamItem::NotificationEnd(end) => Self::ReportEnd(Box::new((*end).into())),
-            StreamItem::MessageEnd(end) => {
-                let end = *end;
-                Self::MessageEnd(Box::new(report::Document {
-                    version: end.version,
-                    group_header: end.group_header,
-                    reports: Vec::new(),
-                    supplementary_data: end.supplementary_data,
-                    extras: end.extras,
-                }))
-            }
+            StreamItem::MessageEnd(end) => Self::MessageEnd(Box::new((*end).into())),
         }
     }
 }

@@ -23,6 +23,15 @@ impl Balance {
     pub fn is(&self, kind: &BalanceCode) -> bool {
         matches!(&self.kind.code, BalanceTypeCode::Code(code) if code == kind)
     }
+
+    /// True for a balance before the first entry: `OPBD`, `OPAV`, and `PRCD`, the closing balance
+    /// before.
+    #[must_use]
+    pub fn is_opening(&self) -> bool {
+        use BalanceCode::{OpeningAvailable, OpeningBooked, PreviouslyClosedBooked};
+        let kinds = [OpeningBooked, OpeningAvailable, PreviouslyClosedBooked];
+        kinds.iter().any(|kind| self.is(kind))
+    }
 }
 
 /// Returns the first balance of a kind.

@@ -8,6 +8,7 @@ mod archive;
 mod around;
 mod documents;
 mod family;
+mod pages;
 mod reading;
 mod schemas;
 mod sizes;

@@ -8,8 +8,8 @@ use crate::input;
 use crate::output::{Destination, Output};
 use crate::text::{counted, shown, shown_lines};
 use bankrail::camt052::{
-    Balance, BalanceCode, BalanceTypeCode, DateTime, DateTimePeriod, Document, Entry, ReadError,
-    ReadErrorKind, ReadOptions, Report, RunningSummary, StreamItem, WriteOptions,
+    Balance, DateTime, DateTimePeriod, Document, Entry, ReadError, ReadErrorKind, ReadOptions,
+    Report, RunningSummary, StreamItem, WriteOptions,
 };
 use bankrail::statement::{EntryIdentity, EntryKey, ReceivedPage};
 use bankrail::values::HyphenatedUuid;
@@ -263,7 +263,7 @@ impl Merged {
             .find(|(other, _)| other.kind == balance.kind)
         {
             None => self.balances.push((balance, at)),
-            Some(other) if is_opening(&balance) == (at < other.1) => *other = (balance, at),
+            Some(other) if balance.is_opening() == (at < other.1) => *other = (balance, at),
             Some(_) => {}
         }
     }
@@ -357,17 +357,6 @@ fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     crate::log(format_args!(
         "{name}: left out {amount} of {day}: {why} was there before"
     ));
-}
-
-fn is_opening(balance: &Balance) -> bool {
-    matches!(
-        &balance.kind.code,
-        BalanceTypeCode::Code(
-            BalanceCode::OpeningBooked
-                | BalanceCode::OpeningAvailable
-                | BalanceCode::PreviouslyClosedBooked
-        )
-    )
 }
 
 /// Returns the time at which a report was made. A time without an offset is taken for UTC.
