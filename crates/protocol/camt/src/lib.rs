@@ -14,6 +14,8 @@ mod access;
 mod any;
 #[cfg(feature = "archive")]
 mod archive;
+#[cfg(feature = "codes")]
+mod codes;
 mod model;
 pub mod notification;
 mod pages;

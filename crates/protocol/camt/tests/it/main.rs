@@ -6,6 +6,7 @@
 mod agreement;
 mod archive;
 mod around;
+mod codes;
 mod documents;
 mod family;
 mod pages;

@@ -1,0 +1,61 @@
+//! The standard's list of bank transaction codes.
+
+use crate::BankTransactionDomain;
+
+/// Names by their place: of a domain, of a family, whose sub-families are the third column, and of
+/// a sub-family, in a family of its own or in any.
+const LIST: &str = include_str!("codes/list.tsv");
+
+/// Returns the name at a place, and the sub-families there.
+fn row(place: [&str; 3]) -> Option<(&'static str, &'static str)> {
+    let [domain, family, sub_family] = place;
+    LIST.lines().find_map(|line| {
+        let mut columns = line.split('\t');
+        let found = [columns.next()?, columns.next()?, columns.next()?];
+        (found == [domain, family, sub_family]).then_some((columns.next()?, columns.next()?))
+    })
+}
+
+/// The standard's list of bank transaction codes: edition 7.0 of 30 October 2023. Later additions,
+/// such as `IRCA` in edition 7.1, are not in it.
+///
+/// ```
+/// use bankrail_camt::{BankTransactionDomain, BankTransactionFamily};
+///
+/// let family = BankTransactionFamily::new("RCDT".into(), "ESCT".into());
+/// let code = BankTransactionDomain::new("PMNT".into(), family);
+/// assert_eq!(code.name(), Some("Payments"));
+/// assert_eq!(code.family_name(), Some("Received Credit Transfers"));
+/// assert_eq!(code.sub_family_name(), Some("SEPA Credit Transfer"));
+/// assert!(code.is_listed());
+/// ```
+#[cfg_attr(docsrs, doc(cfg(feature = "codes")))]
+impl BankTransactionDomain {
+    /// Returns the name of the domain; `None` for a code that is not in the list.
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        row([self.code.as_str(), "", ""]).map(|(name, _)| name)
+    }
+
+    /// Returns the name of the family; `None` for one that the domain does not have.
+    #[must_use]
+    pub fn family_name(&self) -> Option<&'static str> {
+        row([self.code.as_str(), self.family.code.as_str(), ""]).map(|(name, _)| name)
+    }
+
+    /// Returns the name of the sub-family; `None` for a code that is not in the list.
+    #[must_use]
+    pub fn sub_family_name(&self) -> Option<&'static str> {
+        let own = self.family.sub_family.as_str();
+        let here = row([self.code.as_str(), self.family.code.as_str(), own]);
+        here.or_else(|| row(["", "", own])).map(|(name, _)| name)
+    }
+
+    /// True for a combination of domain, family and sub-family that is in the list.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        let own = self.family.sub_family.as_str();
+        let listed = |(_, all): (_, &str)| all.split_terminator(' ').any(|one| one == own);
+        row([self.code.as_str(), self.family.code.as_str(), ""]).is_some_and(listed)
+    }
+}
