@@ -98,10 +98,10 @@ pub enum PageProblemKind {
 /// [`AnyDocument::into_reports`](crate::AnyDocument::into_reports) gives the reports of a document,
 /// also statements and notifications, with their pages. Merge each of the three by itself.
 ///
-/// Pages belong together that are of one account, with the same electronic sequence number, or
-/// without one the same identification, and the same period. A report without a page is page 1 of
-/// 1. All pages of a report must be there, up to one that is marked as the last. They become one
-/// report without a page:
+/// Pages belong together that are of one account and currency, with the same electronic sequence
+/// number, or without one the same identification, and the same period. A report without a page
+/// number is the only page. All pages of a report must be there, up to one that is marked as the
+/// last. They become one report without a page number:
 ///
 /// - The parts before the entries are those of page 1, the entries are those of all pages in order.
 ///   Interest of a later page is added unless it repeats that before.
