@@ -27,8 +27,8 @@ impl Whole {
                 .collect(),
             sequence: u64::from(bytes[1]) + 1,
             day: 29,
-            header_pages: bytes[2] % 2 == 0,
-            own_summaries: bytes[3] % 2 == 0,
+            header_pages: bytes[2].is_multiple_of(2),
+            own_summaries: bytes[3].is_multiple_of(2),
         }
     }
 
@@ -121,7 +121,7 @@ impl Whole {
     fn pages(&self, seed: u64) -> Vec<Report> {
         let bytes = bytes(seed, 96);
         let mut cuts: Vec<usize> = (1..self.entries.len())
-            .filter(|index| bytes[*index] % 4 == 0)
+            .filter(|index| bytes[*index].is_multiple_of(4))
             .collect();
         if cuts.is_empty() {
             cuts.push(1);
