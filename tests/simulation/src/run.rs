@@ -221,12 +221,12 @@ impl Scene {
         let at = usize::try_from(world.below(8)).unwrap_or(0);
         let sign = if world.below(2) == 0 { 1 } else { -1 };
         let lead = sign * steps[at];
+        if world.below(4) == 0 {
+            return self.set_all_clocks();
+        }
         world.mark(format_args!("clock set"));
         if lead.abs() >= 86_400_000 {
             world.mark(format_args!("clock set by days"));
-        }
-        if world.below(4) == 0 {
-            return self.set_all_clocks();
         }
         let node = self.some_node();
         let both = world.below(2) == 0;

@@ -75,7 +75,7 @@ impl ArchiveLimits {
     }
 
     /// Sets how many times larger than its compressed bytes a member may be, beyond its first
-    /// MiB. Default: 500. Statements have 10 to 50.
+    /// MiB. Default: 500.
     #[must_use]
     pub const fn ratio(self, ratio: u64) -> Self {
         Self { ratio, ..self }
