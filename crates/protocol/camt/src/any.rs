@@ -4,7 +4,7 @@ use crate::{
     Around, GroupHeader, Parsed, ReadError, ReadOptions, Source, Version, notification, report,
     statement,
 };
-use bankrail_iso20022::__private::{self as engine, Cursor, Message, Opened, Progress, Shape};
+use bankrail_iso20022::__private::{self as engine, Cursor, Documents, Message, Progress, Shape};
 use bankrail_iso20022::{Finding, FurtherFindings};
 use std::fmt;
 use std::io::BufRead;
@@ -137,7 +137,7 @@ fn place(shape: &Shape) -> usize {
 /// that reads reports reads all of them. After the end of a message comes the next document, if
 /// there is one; [`documents`](Self::documents) counts them.
 pub struct AnyReader<R> {
-    input: Opened<R>,
+    input: Documents<R>,
     progress: Option<AnyProgress>,
     documents: u64,
 }
@@ -153,7 +153,7 @@ impl<R: BufRead> AnyReader<R> {
     /// Makes a reader of the documents in a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
-            input: Opened::new(source, options, &SHAPES),
+            input: Documents::new(source, options, &SHAPES),
             progress: None,
             documents: 0,
         }

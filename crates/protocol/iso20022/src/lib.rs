@@ -68,8 +68,8 @@ pub mod __private {
         finish, options_for, parse, parse_any, parse_counting, read, read_counting,
     };
     pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
+    pub use crate::message::{Documents, Progress, to_version};
     pub use crate::message::{Message, Parsed, Source, WriteError, WriteOptions};
-    pub use crate::message::{Opened, Progress, to_version};
     pub use crate::node::{
         Alternative, CodeChoice, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot,
         check_code_choice, check_field, check_simple, code_choice_type, is_plain_field, is_sound,

@@ -10,7 +10,7 @@ pub(crate) mod write;
 
 pub use output::{WriteError, to_version};
 pub use read::{Parsed, Source};
-pub use stream::{Opened, Progress, UnitReader};
+pub use stream::{Documents, Progress, UnitReader};
 pub use write::WriteOptions;
 
 use crate::field::Tag;

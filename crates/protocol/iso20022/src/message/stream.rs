@@ -84,9 +84,9 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
 
 /// An input with documents of several messages, one after the other, and with what is around them.
 #[derive(Debug)]
-pub struct Opened<R>(CursorOver<StreamTokens<R>>);
+pub struct Documents<R>(CursorOver<StreamTokens<R>>);
 
-impl<R: BufRead> Opened<R> {
+impl<R: BufRead> Documents<R> {
     /// Opens a source.
     pub fn new(source: R, options: ReadOptions, shapes: &[&'static Shape]) -> Self {
         let tokens = StreamTokens::new(Decoded::new(source, &options));
@@ -108,7 +108,7 @@ impl<R: BufRead> Opened<R> {
     }
 }
 
-impl<R> Opened<R> {
+impl<R> Documents<R> {
     /// Returns the names of the message.
     pub fn shape(&self) -> &'static Shape {
         self.0.shape()

@@ -26,10 +26,10 @@ impl Cursor<'_> {
         self.events.count_from(0);
         self.keeper.count_from(0);
         let is_text = self.findings.is_of_text();
-        let Some(around) = self.events.next_document(&mut self.keeper, is_text)? else {
+        let (keeper, around) = (&mut self.keeper, &mut self.around);
+        if !self.events.next_document(keeper, is_text, around)? {
             return Ok(false);
-        };
-        self.around = around;
+        }
         self.events.count_from(1);
         self.keeper.count_from(0);
         let versions = self.findings.versions();

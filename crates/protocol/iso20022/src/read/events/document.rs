@@ -20,14 +20,16 @@ const HOLDERS: [&str; 2] = ["head.", "nvlp."];
 
 impl Events<'_> {
     /// Reads up to the start tag of the next element `Document`, through elements around it, and
-    /// returns what stands before it; `None` at the end of an input that had a document.
+    /// keeps those; false at the end of an input that had a document.
     ///
     /// Every element is taken for one that may hold a document, unless it is of a message.
     pub(crate) fn next_document(
         &mut self,
         keeper: &mut Keeper,
         is_text: bool,
-    ) -> Result<Option<Option<Box<Around>>>, Halt> {
+        around: &mut Option<Box<Around>>,
+    ) -> Result<bool, Halt> {
+        *around = None;
         // So that a header takes along a default namespace that is the message's.
         self.namespaces.adopt("".into());
         self.tokens.remember();
@@ -48,7 +50,7 @@ impl Events<'_> {
                     position,
                 ));
             } else {
-                return Ok(None);
+                return Ok(false);
             };
             match token {
                 Token::Content => continue,
@@ -79,7 +81,7 @@ impl Events<'_> {
         }
         self.wrappers = self.depth - 1;
         if self.wrappers == 0 && header.is_none() {
-            return Ok(Some(None));
+            return Ok(true);
         }
         let mut before = self.since(start)?;
         let tag = self.tokens.offset() - self.mark.text;
@@ -87,7 +89,8 @@ impl Events<'_> {
         let held = keeper.hold(before.len());
         self.bounded(held)?;
         self.hold(before.len())?;
-        Ok(Some(Some(Box::new(Around { header, before }))))
+        *around = Some(Box::new(Around { header, before }));
+        Ok(true)
     }
 
     /// True when the element just begun is of a message that holds no other.
