@@ -6,7 +6,8 @@ use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
 use bankrail::client::{CallError, CallFault, StatementPage};
 use bankrail::statement::{
-    AccountId, AccountKind, EntryChannel, MaxEntries, SeenEntries, StatementRequest, find_new,
+    AccountId, AccountKind, EntryChannel, MaxEntries, Recorded, SeenEntries, StatementRequest,
+    find_new,
 };
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use bankrail::values::{Clock as _, Date, Decimal};
@@ -80,9 +81,13 @@ async fn one_account(
         )?;
         // A real program imports the new entries here, best within
         // `TransactionalSeenEntries::record_with`.
-        imported
+        let recorded = imported
             .record(&account_id, page.seen_entries(), None)
             .await?;
+        expect(
+            matches!(recorded, Recorded::Committed),
+            "no other process with this account",
+        )?;
         let again = find_new(imported, &account_id, page.seen_entries()).await?;
         expect(
             !again.contains(&true),

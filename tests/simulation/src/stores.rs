@@ -16,7 +16,8 @@ use bankrail_mailbox::{
 };
 use bankrail_rate_limit::{Charge, CounterStore, Decision, MemoryCounters};
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+    TransactionalSeenEntries,
 };
 use bankrail_stores::memory::{MemoryInbox, MemoryOutbox, MemoryStore};
 use bankrail_values::{Date, StoreFuture, Timestamp};
@@ -413,8 +414,8 @@ impl SeenEntries for Used<MemoryStore> {
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded> {
         let record = SeenEntries::record(&self.engine, account, entries, position);
         Box::pin(self.life.write("seen.record", record))
     }
@@ -445,7 +446,13 @@ impl TransactionalSeenEntries for Used<MemoryStore> {
     ) -> StoreFuture<'a, Recorded> {
         let record = async move {
             let counts = self.engine.counts(account, &page.new_keys()).await?;
-            if page.is_overtaken(&counts) {
+            let position = self.engine.position(account).await?;
+            if page.is_overtaken(&counts)
+                || page
+                    .position
+                    .is_some_and(|change| change.is_overtaken(position.as_deref()))
+            {
+                self.life.node.world.mark(format_args!("page overtaken"));
                 return Ok(Recorded::Overtaken);
             }
             // Before the work, which cannot be undone, and which changes nothing if it fails.
@@ -453,8 +460,7 @@ impl TransactionalSeenEntries for Used<MemoryStore> {
             if let Err(error) = work(&self.model) {
                 return Ok(Recorded::Undone(error));
             }
-            SeenEntries::record(&self.engine, account, page.entries, page.position).await?;
-            Ok(Recorded::Committed)
+            SeenEntries::record(&self.engine, account, page.entries, page.position).await
         };
         Box::pin(self.life.write("seen.record_with", record))
     }

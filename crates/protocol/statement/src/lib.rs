@@ -43,7 +43,7 @@ pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, Stat
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};
 pub use response::{Page, StatementResponse};
 pub use seen::{
-    EntryIdentity, EntryKey, MAX_POSITION_BYTES, PageRecord, Recorded, SeenEntries, SeenEntry,
-    SeenEntryId, TransactionalSeenEntries, check_position, find_new,
+    EntryIdentity, EntryKey, MAX_POSITION_BYTES, PageRecord, PositionChange, Recorded, SeenEntries,
+    SeenEntry, SeenEntryId, TransactionalSeenEntries, check_position, find_new,
 };
 pub use walk::{Checkpoint, CheckpointError, PageWalk, PendingPage, Step, WalkError};

@@ -20,6 +20,7 @@ use crate::{Cursor, EntryLinks, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
 use stated::Sums;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 use tracked::{Numbered, TrackedEntries};
 
@@ -80,11 +81,10 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 ///
 /// ```
 /// use bankrail_statement::{
-///     AccountPoll, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition, PollStep, PolledPage,
-///     ReceivedPage,
+///     AccountPoll, EntryIdentity, EntryKey, PageDecision, PollOptions, PollStep, PolledPage, ReceivedPage,
 /// };
 /// let now = "2021-07-29T07:10:05.000Z".parse()?;
-/// let mut poll = AccountPoll::new(PollPosition::start(), PollOptions::new());
+/// let mut poll = AccountPoll::new(None, PollOptions::new());
 /// assert_eq!(poll.cursor(now), None); // the first page
 ///
 /// let coffee = EntryIdentity::by_content(EntryKey::from([1; 32]), None);
@@ -99,6 +99,9 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 pub struct AccountPoll {
     options: PollOptions,
     position: PollPosition,
+    /// The position as the store has it.
+    stored: Option<Arc<str>>,
+    unreadable: bool,
     walk: Walk,
     /// The number of walks that this poll has begun.
     walks: u32,
@@ -164,13 +167,21 @@ struct Walk {
 }
 
 impl AccountPoll {
-    /// Polls that continue at the position that the store has.
+    /// Polls that continue at the position that the store has
+    /// ([`SeenEntries::position`](crate::SeenEntries::position)); `None` for an account that was
+    /// never polled. If the text is unreadable ([`AccountPoll::is_position_unreadable`]), a full
+    /// walk begins.
     #[must_use]
-    pub fn new(position: PollPosition, options: PollOptions) -> Self {
+    pub fn new(stored: Option<&str>, options: PollOptions) -> Self {
+        let read = stored.map(PollPosition::from_json).transpose();
+        let unreadable = read.is_err();
+        let position = read.ok().flatten().unwrap_or_else(PollPosition::start);
         let walk = Walk::from(&position, &options);
         Self {
             options,
             position,
+            stored: stored.map(Arc::from),
+            unreadable,
             walk,
             walks: 1,
             counted_before: HashMap::new(),
@@ -202,6 +213,14 @@ impl AccountPoll {
         self.walk.cursors.next()
     }
 
+    /// Returns true if the stored position could not be read, as that of another version. The store
+    /// knows the entries nevertheless, so none is handed over twice; but one that was completed
+    /// meanwhile is new.
+    #[must_use]
+    pub fn is_position_unreadable(&self) -> bool {
+        self.unreadable
+    }
+
     /// Returns the time at which the last full walk was completed; `None` if there was none.
     #[must_use]
     pub fn last_full_walk(&self) -> Option<Timestamp> {
@@ -220,8 +239,14 @@ impl AccountPoll {
     /// [`WalkError`] if the statement cannot be read to its end. This page and those before it are
     /// valid. The next poll begins at the first page.
     pub fn committed(&mut self, commit: Box<PollCommit>) -> Result<PollStep, WalkError> {
-        let PollCommit { delta, next, .. } = *commit;
+        let PollCommit {
+            delta,
+            next,
+            position,
+            ..
+        } = *commit;
         self.position = next;
+        self.stored = position.or_else(|| self.stored.take());
         self.walk.take(&delta);
         match delta.after {
             Ok(Step::Fetch(_)) => Ok(PollStep::Fetch),

@@ -24,11 +24,12 @@ use crate::AccountId;
 use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::error::Error;
 use std::fmt;
 
 mod transactional;
 
-pub use transactional::{PageRecord, Recorded, TransactionalSeenEntries};
+pub use transactional::{PageRecord, TransactionalSeenEntries};
 
 bankrail_values::hash_value! {
     /// The identity of an entry: a hash of its reference or of its content.
@@ -220,20 +221,20 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
         keys: &'a [EntryKey],
     ) -> StoreFuture<'a, Vec<u32>>;
 
-    /// Records all of these entries or none, and replaces the account's position in the same step
-    /// if there is one here.
+    /// Records all of these entries and changes the account's position in the same step, or does
+    /// nothing if the position is not the one before this change: [`Recorded::Committed`] or
+    /// [`Recorded::Overtaken`].
     ///
-    /// - Recording an occurrence not above the recorded one changes nothing, so a record may be
-    ///   repeated.
-    /// - With `None` the position stays as it is.
+    /// - Recording an occurrence not above the recorded one changes nothing.
+    /// - With `None` the position is not compared, and stays as it is.
     /// - A position of more than [`MAX_POSITION_BYTES`] is refused with [`StoreErrorKind::Full`],
     ///   and nothing is recorded ([`check_position`]).
     fn record<'a>(
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()>;
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded>;
 
     /// Returns the account's position as last recorded; `None` if none was.
     fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>>;
@@ -245,12 +246,63 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64>;
 }
 
-/// Checks the length of a position. For engines of [`SeenEntries`].
+/// A change of an account's position by a walk through its statement.
+///
+/// Which entries are new, and which ones replace others, was decided from the position before. If
+/// another process has moved on from there meanwhile, that decision may be wrong: the two would
+/// import an entry and its completed form as two payments.
+///
+/// ```
+/// use bankrail_statement::PositionChange;
+/// let change = PositionChange::new(None, Some("page 1"));
+/// assert!(!change.is_overtaken(None));
+/// assert!(change.is_overtaken(Some("page 1"))); // of another process
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PositionChange<'a> {
+    /// The position that the walk went on from: what [`SeenEntries::position`] has returned, or
+    /// what this walk has recorded last.
+    pub before: Option<&'a str>,
+    /// The position that replaces it; `None` if it stays.
+    pub after: Option<&'a str>,
+}
+
+impl<'a> PositionChange<'a> {
+    /// Creates a change from the position `before` to the position `after`.
+    #[must_use]
+    pub fn new(before: Option<&'a str>, after: Option<&'a str>) -> Self {
+        Self { before, after }
+    }
+
+    /// Returns true if the account has another position than the one before this change.
+    #[must_use]
+    pub fn is_overtaken(&self, current: Option<&str>) -> bool {
+        self.before != current
+    }
+}
+
+/// The result of [`SeenEntries::record`] and [`TransactionalSeenEntries::record_with`].
+#[derive(Debug)]
+#[must_use = "a page that was overtaken is not recorded"]
+#[allow(clippy::exhaustive_enums, reason = "a caller must act on each")]
+pub enum Recorded {
+    /// The work, the entries and the position took effect.
+    Committed,
+    /// Another process has moved the position or recorded one of the new entries meanwhile: nothing
+    /// was done. Begin again at the account's [position](SeenEntries::position).
+    Overtaken,
+    /// The work of `record_with` returned this error. It was undone, and nothing was recorded.
+    Undone(Box<dyn Error + Send + Sync>),
+}
+
+/// Checks the length of the position after a change. For engines of [`SeenEntries`].
 ///
 /// # Errors
 /// [`StoreErrorKind::Full`] for more than [`MAX_POSITION_BYTES`].
-pub fn check_position(position: Option<&str>) -> Result<(), StoreError> {
-    match position
+pub fn check_position(change: Option<PositionChange<'_>>) -> Result<(), StoreError> {
+    match change
+        .and_then(|change| change.after)
         .map(str::len)
         .filter(|found| *found > MAX_POSITION_BYTES)
     {
@@ -274,8 +326,8 @@ struct PositionTooLong {
 ///   one step: [`TransactionalSeenEntries::record_with`]. With another store, import the new
 ///   entries first, under [`SeenEntry::id`], then [`SeenEntries::record`] the whole page with the
 ///   position after it.
-/// - Two processes that walk through an account at once both find the same entries new. Only
-///   `record_with` notices.
+/// - Two processes that walk through an account at once both find the same entries new.
+///   `record_with` notices before the import, `record` after it.
 ///
 /// # Errors
 /// [`StoreError`] of the store. Nothing has changed then.

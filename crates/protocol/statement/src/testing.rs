@@ -20,8 +20,8 @@ pub use model::{ModelSeenEntries, ModelWork};
 pub use suite::{seen_entries_against_model, seen_entries_suite};
 pub use transactional_suite::transactional_seen_entries_suite;
 
-use crate::{AccountId, EntryKey, SeenEntry};
-use bankrail_values::Date;
+use crate::{AccountId, EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry};
+use bankrail_values::{Date, StoreError};
 
 fn account(id: &str) -> AccountId {
     AccountId::parse(id).expect("an account of the suite")
@@ -38,4 +38,24 @@ fn day(text: &str) -> Option<Date> {
 /// Returns the entry of this key and occurrence, without a day.
 fn entry(number: u8, occurrence: u32) -> SeenEntry {
     SeenEntry::new(key(number), occurrence, None)
+}
+
+/// Records entries and replaces the position by this one, whatever it was; `None` if it stays.
+///
+/// # Panics
+/// If the engine says that another process was faster.
+async fn record(
+    store: &impl SeenEntries,
+    account: &AccountId,
+    entries: &[SeenEntry],
+    position: Option<&str>,
+) -> Result<(), StoreError> {
+    let before = store.position(account).await?;
+    let change = position.map(|after| PositionChange::new(before.as_deref(), Some(after)));
+    let recorded = store.record(account, entries, change).await?;
+    assert!(
+        matches!(recorded, Recorded::Committed),
+        "the position is the one before: {recorded:?}"
+    );
+    Ok(())
 }

@@ -95,7 +95,8 @@ impl AccountPoll {
         self.relate(page, now, &mut commit);
         // Within a full walk most pages change nothing that is worth a record.
         commit.position = (self.moves(&commit.delta) || commit.next != self.position)
-            .then(|| commit.next.to_json());
+            .then(|| commit.next.to_json().into());
+        commit.before = self.stored.clone();
         PageDecision::Commit(Box::new(commit))
     }
 

@@ -6,9 +6,10 @@ use super::stated::StatedAccount;
 use super::{Delta, PollPosition};
 use crate::EntryLinks;
 use crate::ReceivedPage;
-use crate::seen::{EntryIdentity, EntryKey, SeenEntry};
+use crate::seen::{EntryIdentity, EntryKey, PositionChange, SeenEntry};
 use bankrail_camt052::ReadError;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// The parts of a received page that a poll needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,7 +122,9 @@ pub struct PollCommit {
     pub(super) relations: Vec<Option<EntryRelation>>,
     pub(super) late: Vec<bool>,
     pub(super) notices: Vec<AccountNotice>,
-    pub(super) position: Option<String>,
+    /// The account's position as the store had it before the page.
+    pub(super) before: Option<Arc<str>>,
+    pub(super) position: Option<Arc<str>>,
     /// The position with which the poll goes on, recorded or not.
     pub(super) next: PollPosition,
     pub(super) delta: Delta,
@@ -152,11 +155,10 @@ impl PollCommit {
         &self.new
     }
 
-    /// The account's position after the page, to be recorded in the same step; `None` if it stays
-    /// as it is.
+    /// Returns the change of the account's position, to be recorded in the same step.
     #[must_use]
-    pub fn position(&self) -> Option<&str> {
-        self.position.as_deref()
+    pub fn position(&self) -> PositionChange<'_> {
+        PositionChange::new(self.before.as_deref(), self.position.as_deref())
     }
 
     /// The notices about the account that follow from the page.

@@ -1,9 +1,8 @@
 //! Entries that are recorded in one transaction with the work that imports them.
 
-use super::{EntryKey, SeenEntries, SeenEntry};
+use super::{EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry};
 use crate::AccountId;
 use bankrail_values::StoreFuture;
-use std::error::Error;
 
 /// A store of seen entries whose transaction can include an application's own work, so that each
 /// entry is imported exactly once.
@@ -21,9 +20,10 @@ pub trait TransactionalSeenEntries: SeenEntries {
     /// Runs `work` and records a page of the account in one transaction: both take effect, or
     /// neither does. If the future is dropped, either may be the case.
     ///
-    /// The transaction first checks that each new entry of the page is still unrecorded, because
-    /// another process may have been faster ([`PageRecord::is_overtaken`]). Transactions on the
-    /// same account run one after the other.
+    /// The transaction first checks that the account still has the position before the page, and
+    /// that each new entry of the page is still unrecorded, because another process may have been
+    /// faster ([`PageRecord::is_overtaken`]). Transactions on the same account run one after the
+    /// other.
     ///
     /// A page with a position that is too long is refused as [`SeenEntries::record`] does, before
     /// the work runs.
@@ -38,10 +38,11 @@ pub trait TransactionalSeenEntries: SeenEntries {
 /// The record of one page for [`TransactionalSeenEntries::record_with`].
 ///
 /// ```
-/// use bankrail_statement::{EntryKey, PageRecord, SeenEntry};
+/// use bankrail_statement::{EntryKey, PageRecord, PositionChange, SeenEntry};
 /// let entry = |number| SeenEntry::new(EntryKey::from([number; 32]), 1, None);
 /// let (entries, new) = ([entry(1), entry(2)], [false, true]); // as `find_new` answers
-/// let page = PageRecord::new(&entries, &new).position(r#"{"version":1}"#);
+/// let change = PositionChange::new(None, Some(r#"{"version":1}"#));
+/// let page = PageRecord::new(&entries, &new).position(change);
 /// assert_eq!(page.new_entries().collect::<Vec<_>>(), [&entries[1]]);
 /// assert!(!page.is_overtaken(&[0])); // still unrecorded
 /// assert!(page.is_overtaken(&[1])); // another process has recorded it
@@ -53,8 +54,8 @@ pub struct PageRecord<'a> {
     pub entries: &'a [SeenEntry],
     /// True for each new entry, in their order.
     pub new: &'a [bool],
-    /// The position that replaces the account's.
-    pub position: Option<&'a str>,
+    /// The change of the account's position; `None` if the position is not compared, and stays.
+    pub position: Option<PositionChange<'a>>,
 }
 
 impl<'a> PageRecord<'a> {
@@ -70,10 +71,11 @@ impl<'a> PageRecord<'a> {
         }
     }
 
-    /// Sets the position that replaces the account's. Default: it stays as it is.
+    /// Sets the change of the account's position. Default: the position is not compared, and stays,
+    /// so that only new entries which another process has recorded are noticed.
     #[must_use]
-    pub fn position(mut self, position: &'a str) -> Self {
-        self.position = Some(position);
+    pub fn position(mut self, change: PositionChange<'a>) -> Self {
+        self.position = Some(change);
         self
     }
 
@@ -100,17 +102,4 @@ impl<'a> PageRecord<'a> {
             .zip(counts)
             .any(|(entry, count)| !entry.is_above(*count))
     }
-}
-
-/// The result of [`TransactionalSeenEntries::record_with`].
-#[derive(Debug)]
-#[allow(clippy::exhaustive_enums, reason = "a caller must act on each")]
-pub enum Recorded {
-    /// The work, the entries and the position took effect.
-    Committed,
-    /// Another process recorded one of the new entries meanwhile: nothing was done. Begin again at
-    /// the account's [position](SeenEntries::position).
-    Overtaken,
-    /// The work returned this error. It was undone, and nothing was recorded.
-    Undone(Box<dyn Error + Send + Sync>),
 }

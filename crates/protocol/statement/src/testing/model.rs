@@ -1,8 +1,8 @@
 //! A plain model of a store of seen entries, to compare engines with.
 
 use crate::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
-    check_position,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+    TransactionalSeenEntries, check_position,
 };
 use bankrail_values::{Date, StoreError, StoreFuture};
 use std::collections::BTreeMap;
@@ -31,14 +31,24 @@ impl State {
         keys.iter().map(count).collect()
     }
 
-    fn record(&mut self, account: &AccountId, entries: &[SeenEntry], position: Option<&str>) {
+    fn is_overtaken(&self, account: &AccountId, change: Option<PositionChange<'_>>) -> bool {
+        let current = self.positions.get(account).map(String::as_str);
+        change.is_some_and(|change| change.is_overtaken(current))
+    }
+
+    fn record(
+        &mut self,
+        account: &AccountId,
+        entries: &[SeenEntry],
+        position: Option<PositionChange<'_>>,
+    ) {
         for entry in entries {
             let key = (account.clone(), entry.key);
             if let Some(recorded) = entry.recorded_over(self.seen.get(&key)) {
                 self.seen.insert(key, recorded);
             }
         }
-        if let Some(position) = position {
+        if let Some(position) = position.and_then(|change| change.after) {
             self.positions.insert(account.clone(), position.to_owned());
         }
     }
@@ -73,9 +83,16 @@ impl SeenEntries for ModelSeenEntries {
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
-        ready(check_position(position).map(|()| self.state().record(account, entries, position)))
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded> {
+        ready(check_position(position).map(|()| {
+            let mut state = self.state();
+            if state.is_overtaken(account, position) {
+                return Recorded::Overtaken;
+            }
+            state.record(account, entries, position);
+            Recorded::Committed
+        }))
     }
 
     fn position<'a>(&'a self, account: &'a AccountId) -> StoreFuture<'a, Option<String>> {
@@ -106,7 +123,9 @@ impl TransactionalSeenEntries for ModelSeenEntries {
         let run = || {
             check_position(page.position)?;
             let mut state = self.state();
-            if page.is_overtaken(&state.counts(account, &page.new_keys())) {
+            if state.is_overtaken(account, page.position)
+                || page.is_overtaken(&state.counts(account, &page.new_keys()))
+            {
                 return Ok(Recorded::Overtaken);
             }
             if let Err(error) = (work.0)() {

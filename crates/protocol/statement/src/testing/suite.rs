@@ -1,8 +1,10 @@
 //! The rules of a store of seen entries as cases, and a comparison with the model.
 
 use super::model::ModelSeenEntries;
-use super::{account, day, entry, key};
-use crate::{EntryKey, MAX_POSITION_BYTES, SeenEntries, SeenEntry, find_new};
+use super::{account, day, entry, key, record};
+use crate::{
+    EntryKey, MAX_POSITION_BYTES, PositionChange, Recorded, SeenEntries, SeenEntry, find_new,
+};
 use bankrail_values::StoreErrorKind;
 
 /// Runs every case on a fresh, empty store made by `make`, then compares with the model on some
@@ -18,6 +20,7 @@ pub async fn seen_entries_suite<S: SeenEntries>(mut make: impl AsyncFnMut() -> S
     a_whole_page(&make().await).await;
     positions_are_kept(&make().await).await;
     a_position_is_replaced_with_the_entries_or_not_at_all(&make().await).await;
+    a_walk_from_another_position_records_nothing(&make().await).await;
     for seed in 0..4 {
         seen_entries_against_model(&make().await, seed, 200).await;
     }
@@ -28,13 +31,11 @@ async fn counts_are_the_highest_recorded(store: &impl SeenEntries) {
     let counts = store.counts(&own, &[key(1), key(2)]).await.expect("counts");
     assert_eq!(counts, [0, 0], "an unknown key counts 0");
     let entries = [entry(1, 1), entry(1, 2), entry(3, 1)];
-    store.record(&own, &entries, None).await.expect("record");
-    store
-        .record(&own, &entries[..1], None)
+    record(store, &own, &entries, None).await.expect("record");
+    record(store, &own, &entries[..1], None)
         .await
         .expect("record");
-    store
-        .record(&own, &[entry(4, 0)], None)
+    record(store, &own, &[entry(4, 0)], None)
         .await
         .expect("record");
     let counts = store
@@ -61,8 +62,7 @@ async fn counts_are_the_highest_recorded(store: &impl SeenEntries) {
 }
 
 async fn accounts_are_apart(store: &impl SeenEntries) {
-    store
-        .record(&account("A"), &[entry(1, 1)], Some("one"))
+    record(store, &account("A"), &[entry(1, 1)], Some("one"))
         .await
         .expect("record");
     assert_eq!(
@@ -96,12 +96,10 @@ async fn days_are_forgotten(store: &impl SeenEntries) {
         entry(4, 1),
     ];
     let first = day("2024-03-01").expect("a day");
-    store
-        .record(&own, &dated, Some("here"))
+    record(store, &own, &dated, Some("here"))
         .await
         .expect("record");
-    store
-        .record(&account("B"), &dated, None)
+    record(store, &account("B"), &dated, None)
         .await
         .expect("record");
     assert_eq!(
@@ -134,7 +132,7 @@ async fn of_two_days_the_later_counts(store: &impl SeenEntries) {
             SeenEntry::new(key(number), 1, first),
             SeenEntry::new(key(number), 2, second),
         ];
-        store.record(&own, &entries, None).await.expect("record");
+        record(store, &own, &entries, None).await.expect("record");
     }
     let forgotten = store
         .forget_before(&own, day("2024-01-02").expect("a day"))
@@ -158,7 +156,7 @@ async fn a_whole_page(store: &impl SeenEntries) {
     let page: Vec<_> = (0..1000)
         .map(|number| SeenEntry::new(key(number), 1, day("2024-01-01")))
         .collect();
-    store.record(&own, &page, None).await.expect("record");
+    record(store, &own, &page, None).await.expect("record");
     let keys: Vec<_> = (500..1500).map(key).collect();
     let counts = store.counts(&own, &keys).await.expect("counts");
     assert_eq!(
@@ -180,8 +178,7 @@ async fn positions_are_kept(store: &impl SeenEntries) {
         None,
         "none at first"
     );
-    store
-        .record(&own, &[entry(1, 1)], None)
+    record(store, &own, &[entry(1, 1)], None)
         .await
         .expect("record");
     assert_eq!(
@@ -191,8 +188,7 @@ async fn positions_are_kept(store: &impl SeenEntries) {
     );
     let longest = "x".repeat(MAX_POSITION_BYTES);
     for position in ["{\"cursor\":\"👍\"}", "", "a\0b", &longest, "short again"] {
-        store
-            .record(&own, &[], Some(position))
+        record(store, &own, &[], Some(position))
             .await
             .expect("record");
         assert_eq!(
@@ -200,8 +196,7 @@ async fn positions_are_kept(store: &impl SeenEntries) {
             Some(position),
             "as recorded"
         );
-        store
-            .record(&own, &[entry(1, 1)], None)
+        record(store, &own, &[entry(1, 1)], None)
             .await
             .expect("record");
         assert_eq!(
@@ -219,13 +214,11 @@ async fn positions_are_kept(store: &impl SeenEntries) {
 
 async fn a_position_is_replaced_with_the_entries_or_not_at_all(store: &impl SeenEntries) {
     let own = account("A");
-    store
-        .record(&own, &[entry(1, 1)], Some("before"))
+    record(store, &own, &[entry(1, 1)], Some("before"))
         .await
         .expect("record");
     let too_long = "x".repeat(MAX_POSITION_BYTES + 1);
-    let refused = store
-        .record(&own, &[entry(1, 2), entry(2, 1)], Some(&too_long))
+    let refused = record(store, &own, &[entry(1, 2), entry(2, 1)], Some(&too_long))
         .await
         .expect_err("too long");
     assert_eq!(
@@ -242,8 +235,7 @@ async fn a_position_is_replaced_with_the_entries_or_not_at_all(store: &impl Seen
         store.position(&own).await.expect("position").as_deref(),
         Some("before")
     );
-    store
-        .record(&own, &[entry(1, 2)], Some("after"))
+    record(store, &own, &[entry(1, 2)], Some("after"))
         .await
         .expect("record");
     assert_eq!(store.counts(&own, &[key(1)]).await.expect("counts"), [2]);
@@ -251,6 +243,62 @@ async fn a_position_is_replaced_with_the_entries_or_not_at_all(store: &impl Seen
         store.position(&own).await.expect("position").as_deref(),
         Some("after"),
         "in the same step"
+    );
+}
+
+async fn a_walk_from_another_position_records_nothing(store: &impl SeenEntries) {
+    let own = account("A");
+    let mut number = 0;
+    for (current, before) in [
+        (None, Some("")),
+        (None, Some("one")),
+        (Some("one"), None),
+        (Some("one"), Some("ONE")),
+        (Some("one"), Some("one\0")),
+        (Some(""), None),
+    ] {
+        if let Some(current) = current {
+            record(store, &own, &[], Some(current))
+                .await
+                .expect("record");
+        }
+        number += 1;
+        for after in [Some("after"), None] {
+            let change = PositionChange::new(before, after);
+            let recorded = store
+                .record(&own, &[entry(number, 1)], Some(change))
+                .await
+                .expect("record");
+            assert!(
+                matches!(recorded, Recorded::Overtaken),
+                "another process has moved from {before:?} to {current:?}: {recorded:?}"
+            );
+            assert_eq!(
+                store.counts(&own, &[key(number)]).await.expect("counts"),
+                [0],
+                "nothing is recorded"
+            );
+            assert_eq!(
+                store.position(&own).await.expect("position").as_deref(),
+                current,
+                "the position of the other process stays"
+            );
+        }
+    }
+    let change = PositionChange::new(Some(""), None);
+    let recorded = store
+        .record(&own, &[entry(9, 1)], Some(change))
+        .await
+        .expect("record");
+    assert!(
+        matches!(recorded, Recorded::Committed),
+        "the position is the one before: {recorded:?}"
+    );
+    assert_eq!(store.counts(&own, &[key(9)]).await.expect("counts"), [1]);
+    assert_eq!(
+        store.position(&own).await.expect("position").as_deref(),
+        Some(""),
+        "a position without another after it stays"
     );
 }
 
@@ -278,12 +326,10 @@ pub async fn seen_entries_against_model(store: &impl SeenEntries, seed: u64, ste
                 };
                 let entries: Vec<SeenEntry> = (0..step % 5).map(|_| some()).collect();
                 let position = (random.below(3) == 0).then(|| format!("position {step}"));
-                store
-                    .record(&own, &entries, position.as_deref())
+                record(store, &own, &entries, position.as_deref())
                     .await
                     .expect("record");
-                model
-                    .record(&own, &entries, position.as_deref())
+                record(&model, &own, &entries, position.as_deref())
                     .await
                     .expect("record");
             }

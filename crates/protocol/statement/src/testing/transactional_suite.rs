@@ -1,8 +1,9 @@
 //! The rules of a store whose transaction includes the work.
 
-use super::{account, entry, key};
+use super::{account, entry, key, record};
 use crate::{
-    AccountId, MAX_POSITION_BYTES, PageRecord, Recorded, TransactionalSeenEntries, find_new,
+    AccountId, MAX_POSITION_BYTES, PageRecord, PositionChange, Recorded, TransactionalSeenEntries,
+    find_new,
 };
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::{Future, poll_fn};
@@ -32,6 +33,7 @@ pub async fn transactional_seen_entries_suite<S: TransactionalSeenEntries>(
     world.work_and_page_are_one().await;
     world.work_that_fails_leaves_nothing().await;
     world.a_second_process_is_noticed().await;
+    world.a_second_process_with_other_entries_is_noticed().await;
     world.a_second_twin_is_an_entry_of_its_own().await;
     world
         .all_entries_are_recorded_and_the_new_ones_checked()
@@ -61,7 +63,7 @@ where
     async fn work_and_page_are_one(&self) {
         let own = account("ONE");
         let (entries, new) = ([entry(1, 1), entry(1, 2), entry(2, 1)], [true; 3]);
-        let page = PageRecord::new(&entries, &new).position("after the page");
+        let page = PageRecord::new(&entries, &new).position(first("after the page"));
         let recorded = self
             .one
             .record_with(&own, page, (self.work)(1, false))
@@ -87,12 +89,12 @@ where
 
     async fn work_that_fails_leaves_nothing(&self) {
         let own = account("FAILS");
-        self.one
-            .record(&own, &[entry(1, 1)], Some("before"))
+        record(self.one, &own, &[entry(1, 1)], Some("before"))
             .await
             .expect("record");
         let (entries, new) = ([entry(1, 1), entry(1, 2), entry(2, 1)], [false, true, true]);
-        let page = PageRecord::new(&entries, &new).position("after");
+        let page = PageRecord::new(&entries, &new)
+            .position(PositionChange::new(Some("before"), Some("after")));
         match self
             .one
             .record_with(&own, page, (self.work)(10, true))
@@ -121,11 +123,11 @@ where
         let own = account("OVERTAKEN");
         let entries = [entry(1, 1), entry(2, 1)];
         let new = find_new(self.one, &own, &entries).await.expect("find");
-        self.other
-            .record(&own, &entries[1..], Some("of the other"))
+        record(self.other, &own, &entries[1..], Some("of the other"))
             .await
             .expect("record");
-        let page = PageRecord::new(&entries, &new).position("late");
+        let page = PageRecord::new(&entries, &new)
+            .position(PositionChange::new(Some("of the other"), Some("late")));
         let recorded = self
             .one
             .record_with(&own, page, (self.work)(20, false))
@@ -150,6 +152,7 @@ where
             "an entry without an answer is new: {recorded:?}"
         );
         let elsewhere = account("OVERTAKEN.NOT");
+        let page = PageRecord::new(&entries, &new).position(first("late"));
         let recorded = self
             .one
             .record_with(&elsewhere, page, (self.work)(21, false))
@@ -160,10 +163,46 @@ where
         );
     }
 
+    /// Both processes walk from one position, and the bank completes an entry in between: its two
+    /// forms have different keys, and only the position tells that they are one payment.
+    async fn a_second_process_with_other_entries_is_noticed(&self) {
+        let own = account("COMPLETED");
+        record(self.one, &own, &[], Some("start"))
+            .await
+            .expect("record");
+        let start = |after| PositionChange::new(Some("start"), after);
+        let (completed, earlier) = ([entry(2, 1)], [entry(1, 1)]);
+        let page = PageRecord::new(&completed, &[true]).position(start(Some("of the other")));
+        let recorded = self
+            .other
+            .record_with(&own, page, (self.work)(60, false))
+            .await;
+        assert!(
+            matches!(recorded, Ok(Recorded::Committed)),
+            "the first one is committed: {recorded:?}"
+        );
+        for after in [Some("late"), None] {
+            let page = PageRecord::new(&earlier, &[true]).position(start(after));
+            let recorded = self
+                .one
+                .record_with(&own, page, (self.work)(61, false))
+                .await;
+            assert!(
+                matches!(recorded, Ok(Recorded::Overtaken)),
+                "the position has moved meanwhile: {recorded:?}"
+            );
+        }
+        self.check(&own, [0, 1], Some("of the other")).await;
+        assert_eq!(
+            self.times(61).await,
+            0,
+            "the work of a page that was overtaken does not run"
+        );
+    }
+
     async fn a_second_twin_is_an_entry_of_its_own(&self) {
         let own = account("TWINS");
-        self.other
-            .record(&own, &[entry(1, 1)], None)
+        record(self.other, &own, &[entry(1, 1)], None)
             .await
             .expect("record");
         let (entries, new) = ([entry(1, 1), entry(1, 2)], [false, true]);
@@ -189,8 +228,7 @@ where
 
     async fn all_entries_are_recorded_and_the_new_ones_checked(&self) {
         let own = account("KNOWN");
-        self.one
-            .record(&own, &[entry(1, 3)], Some("before"))
+        record(self.one, &own, &[entry(1, 3)], Some("before"))
             .await
             .expect("record");
         let entries = [entry(1, 1), entry(2, 1)];
@@ -210,7 +248,7 @@ where
         let own = account("LONG");
         let too_long = "x".repeat(MAX_POSITION_BYTES + 1);
         let entries = [entry(1, 1)];
-        let page = PageRecord::new(&entries, &[true]).position(&too_long);
+        let page = PageRecord::new(&entries, &[true]).position(first(&too_long));
         let refused = self
             .one
             .record_with(&own, page, (self.work)(50, false))
@@ -232,12 +270,12 @@ where
         let answers = both(
             self.one.record_with(
                 &own,
-                PageRecord::new(&mine, &[true; 2]).position("one"),
+                PageRecord::new(&mine, &[true; 2]).position(first("one")),
                 (self.work)(number, false),
             ),
             self.other.record_with(
                 &own,
-                PageRecord::new(&theirs, &[true; 2]).position("other"),
+                PageRecord::new(&theirs, &[true; 2]).position(first("other")),
                 (self.work)(number, false),
             ),
         )
@@ -257,7 +295,7 @@ where
         let entries = [entry(1, 1), entry(2, 1)];
         let number = 200 + u32::from(polls);
         {
-            let page = PageRecord::new(&entries, &[true; 2]).position("there");
+            let page = PageRecord::new(&entries, &[true; 2]).position(first("there"));
             let mut dropped = self.one.record_with(&own, page, (self.work)(number, false));
             for _ in 0..polls {
                 if dropped
@@ -270,7 +308,7 @@ where
             }
         }
         // A transaction of the same account waits for the end of the one before it.
-        let page = PageRecord::new(&entries, &[true; 2]).position("there");
+        let page = PageRecord::new(&entries, &[true; 2]).position(first("there"));
         let recorded = self
             .one
             .record_with(&own, page, (self.work)(number, false))
@@ -311,6 +349,11 @@ where
             .filter(|effect| *effect == number)
             .count()
     }
+}
+
+/// Returns the change to an account's first position.
+fn first(after: &str) -> PositionChange<'_> {
+    PositionChange::new(None, Some(after))
 }
 
 /// Waits for both, which run at the same time.

@@ -3,8 +3,8 @@
 use crate::support::{account, block_on};
 use bankrail_statement::testing::ModelSeenEntries;
 use bankrail_statement::{
-    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, SeenEntries, SeenEntryId,
-    Step, find_new,
+    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, PositionChange, ReceivedPage, Recorded,
+    SeenEntries, SeenEntryId, Step, find_new,
 };
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -54,11 +54,9 @@ enum Crash {
 impl Consumer {
     /// Walks from the stored checkpoint, or the beginning, to the end of `ledger`.
     fn poll(&mut self, ledger: &[Real], size: usize, crash: Crash) {
-        let mut walk = match block_on(self.seen.position(&account()))
-            .unwrap()
-            .filter(|kept| !kept.is_empty())
-        {
-            Some(kept) => PageWalk::resume(Checkpoint::from_json(&kept).unwrap()),
+        let mut before = block_on(self.seen.position(&account())).unwrap();
+        let mut walk = match before.as_deref().filter(|kept| !kept.is_empty()) {
+            Some(kept) => PageWalk::resume(Checkpoint::from_json(kept).unwrap()),
             None => PageWalk::new(),
         };
         for number in 0..=ledger.len() {
@@ -92,11 +90,14 @@ impl Consumer {
             let checkpoint = pending
                 .checkpoint()
                 .map_or_else(String::new, |checkpoint| checkpoint.to_json());
-            block_on(
+            let change = PositionChange::new(before.as_deref(), Some(&checkpoint));
+            let recorded = block_on(
                 self.seen
-                    .record(&account(), pending.entries(), Some(&checkpoint)),
+                    .record(&account(), pending.entries(), Some(change)),
             )
             .unwrap();
+            assert!(matches!(recorded, Recorded::Committed), "{recorded:?}");
+            before = Some(checkpoint);
             let step = pending.stored().unwrap();
             if crash == Crash::AfterRecord(number) || step == Step::Done {
                 return;

@@ -135,17 +135,16 @@ impl Store {
             let count = self.counts.entry(entry.key).or_default();
             *count = (*count).max(entry.occurrence);
         }
-        if let Some(position) = commit.position() {
+        if let Some(position) = commit.position().after {
             self.position = Some(position.to_owned());
         }
     }
 }
 
 fn poll_at(position: Option<&str>) -> AccountPoll {
-    let position = position.map_or_else(PollPosition::start, |text| {
-        PollPosition::from_json(text).unwrap()
-    });
-    AccountPoll::new(position, PollOptions::new())
+    let poll = AccountPoll::new(position, PollOptions::new());
+    assert!(!poll.is_position_unreadable());
+    poll
 }
 
 fn more(cursor: &str) -> ReceivedPage {
@@ -516,8 +515,7 @@ fn a_statement_that_does_not_end_is_an_error_and_its_pages_are_valid() {
             assert_eq!(customer.poll.cursor(start()), None, "{name}");
         }
     }
-    let position = PollPosition::start();
-    let mut poll = AccountPoll::new(position, PollOptions::new().max_pages(1));
+    let mut poll = AccountPoll::new(None, PollOptions::new().max_pages(1));
     assert_eq!(poll.cursor(start()), None);
     let PageDecision::Commit(commit) =
         poll.judge(&PolledPage::new(more("1"), vec![]), &[], start())
@@ -647,6 +645,15 @@ fn other_texts_are_no_position() {
             matches!(PollPosition::from_json(bad), Err(PollPositionError { .. })),
             "{bad}"
         );
+        let mut poll = AccountPoll::new(Some(bad), PollOptions::new());
+        assert!(poll.is_position_unreadable(), "{bad}");
+        assert_eq!(poll.cursor(start()), None, "{bad}");
+        let PageDecision::Commit(commit) =
+            poll.judge(&PolledPage::new(ReceivedPage::Last, vec![]), &[], start())
+        else {
+            panic!("a full walk")
+        };
+        assert_eq!(commit.position().before, Some(bad), "as the store has it");
     }
 }
 

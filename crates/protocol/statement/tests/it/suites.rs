@@ -5,8 +5,8 @@ use bankrail_statement::testing::{
     ModelSeenEntries, ModelWork, seen_entries_suite, transactional_seen_entries_suite,
 };
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
-    find_new,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+    TransactionalSeenEntries, find_new,
 };
 use bankrail_values::{Date, StoreFuture};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +40,9 @@ enum Fault {
     WithoutPosition,
     /// Only the new entries are recorded.
     NewOnly,
+    /// The position before is not compared, without or with work.
+    AnyPosition,
+    AnyPositionInWork,
 }
 
 #[derive(Debug)]
@@ -77,18 +80,23 @@ impl SeenEntries for Faulty {
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded> {
         Box::pin(async move {
             let own = self.account(account);
-            let position = if self.1 == Fault::ErasedPosition {
-                position.or(Some(""))
-            } else {
-                position
+            let current = self.0.position(&own).await?;
+            let position = match (self.1, position) {
+                (Fault::ErasedPosition, None) => {
+                    Some(PositionChange::new(current.as_deref(), Some("")))
+                }
+                (Fault::AnyPosition, Some(change)) => {
+                    Some(PositionChange::new(current.as_deref(), change.after))
+                }
+                (_, position) => position,
             };
             let entries = self.changed(entries);
             if self.1 == Fault::TwoSteps {
-                self.0.record(&own, &entries, None).await?;
+                let _ = self.0.record(&own, &entries, None).await?;
             }
             self.0.record(&own, &entries, position).await
         })
@@ -102,7 +110,9 @@ impl SeenEntries for Faulty {
         Box::pin(async move {
             let own = self.account(account);
             if self.1 == Fault::ForgottenPosition {
-                self.0.record(&own, &[], Some("")).await?;
+                let current = self.0.position(&own).await?;
+                let change = PositionChange::new(current.as_deref(), Some(""));
+                let _ = self.0.record(&own, &[], Some(change)).await?;
             }
             let late = self.1 == Fault::LateDay && day.to_string() == "2024-03-01";
             self.0
@@ -131,8 +141,13 @@ impl TransactionalSeenEntries for Faulty {
         Box::pin(async move {
             let new_only: Vec<SeenEntry> = page.new_entries().cloned().collect();
             let now_new = find_new(&self.0, account, page.entries).await?;
+            let current = self.0.position(account).await?;
             let mut page = page;
             match self.1 {
+                Fault::AnyPositionInWork => {
+                    let after = page.position.and_then(|change| change.after);
+                    page.position = Some(PositionChange::new(current.as_deref(), after));
+                }
                 Fault::Unchecked => page.new = &now_new,
                 Fault::AllChecked => page.new = &[],
                 Fault::WithoutPosition => page.position = None,
@@ -140,7 +155,8 @@ impl TransactionalSeenEntries for Faulty {
                 Fault::RecordedFirst
                     if !page.is_overtaken(&self.0.counts(account, &page.new_keys()).await?) =>
                 {
-                    self.0.record(account, page.entries, page.position).await?;
+                    let _ = self.0.record(account, page.entries, page.position).await?;
+                    page.position = None;
                     page.new = &[false; 9];
                 }
                 _ => {}
@@ -195,6 +211,8 @@ fn the_suites_find_each_fault() {
         Fault::RecordedFirst,
         Fault::WithoutPosition,
         Fault::NewOnly,
+        Fault::AnyPosition,
+        Fault::AnyPositionInWork,
     ] {
         assert!(
             catch_unwind(AssertUnwindSafe(|| check(fault))).is_err(),

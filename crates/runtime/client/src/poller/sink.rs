@@ -43,12 +43,8 @@ pub(super) trait Sink: Send + Sync {
         account: &'a AccountId,
         commit: &'a PollCommit,
     ) -> StoreFuture<'a, Recorded> {
-        Box::pin(async move {
-            self.store()
-                .record(account, commit.entries(), commit.position())
-                .await?;
-            Ok(Recorded::Committed)
-        })
+        self.store()
+            .record(account, commit.entries(), Some(commit.position()))
     }
 }
 
@@ -110,10 +106,8 @@ impl<S: TransactionalSeenEntries + 'static, H: TransactionalNewEntriesHandler<S>
                 Ok(work) => work,
                 Err(error) => return Ok(Recorded::Undone(error)),
             };
-            let mut page = PageRecord::new(commit.entries(), commit.new_flags());
-            if let Some(position) = commit.position() {
-                page = page.position(position);
-            }
+            let page =
+                PageRecord::new(commit.entries(), commit.new_flags()).position(commit.position());
             self.store.record_with(account, page, work).await
         })
     }

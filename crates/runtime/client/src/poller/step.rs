@@ -13,8 +13,8 @@ use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::{CallType, Window};
 use bankrail_statement::{
-    AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollPosition,
-    PollStep, PolledPage, Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
+    AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollStep,
+    PolledPage, Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
 };
 use bankrail_values::{StoreError, Timestamp, causes, jitter};
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use tracing::field::display;
 
 const POLLS: &str = "bankrail_polls_total";
 
-/// The number of times in a row that the service fails to answer a cursor, or that another process
-/// is faster with a page, after which the poller begins again.
+/// The number of times in a row that the service fails to answer a cursor after which the poller
+/// begins again.
 const PATIENCE: u32 = 3;
 
 /// The longest time after which an account that keeps being refused is asked again, unless
@@ -50,9 +50,8 @@ struct Fetched {
     asked_at: Timestamp,
     page: Arc<StatementPage>,
     polled: PolledPage,
-    /// The numbers of times that it was handed over, and that another process was faster.
+    /// The number of times that it was handed over.
     handed_over: u32,
-    overtaken: u32,
 }
 
 /// A page that is ready to be handed over.
@@ -241,7 +240,10 @@ impl Poller {
                         self.0.board.change(index, |row| row.goes_on(now, part));
                     }
                     Ok(PollStep::Complete { full }) => {
-                        self.completed(index, &poll, full, polled.every)
+                        self.completed(index, &poll, full, polled.every);
+                        // The slot stays empty: by the next poll, another process may have moved
+                        // the position in the store.
+                        return true;
                     }
                     Err(error) => {
                         self.stop(index, PollError::Walk(error));
@@ -253,22 +255,14 @@ impl Poller {
                 return true;
             }
             Ok(Recorded::Overtaken) => {
-                fetched.overtaken = fetched.overtaken.saturating_add(1);
                 tracing::warn!(
                     account = self.label(index),
                     "another process was faster with a page"
                 );
-                if fetched.overtaken < PATIENCE {
-                    self.wait_until(index, self.now(), WaitReason::Turn);
-                    slot.0 = Some(Walker {
-                        page: Some(fetched),
-                        ..Walker::new(poll)
-                    });
-                } else {
-                    // The slot stays empty: the account continues at the position that the other
-                    // recorded.
-                    let _ = self.retry(index, None, WaitReason::Retry);
-                }
+                // The slot stays empty: the account continues at the position that the other has
+                // recorded. The page was judged from another one, so it is fetched again, and not
+                // at once: two processes that keep overtaking each other would use up all calls.
+                let _ = self.retry(index, None, WaitReason::Retry);
             }
             // At shutdown the handler was dropped, or has no time for another try. The next run
             // hands the page over again.
@@ -312,27 +306,25 @@ impl Poller {
 
     /// The account's position in the store; `None` if the store failed.
     async fn load(&self, index: usize, account: &AccountId) -> Option<AccountPoll> {
-        let position = match self.0.sink.store().position(account).await {
-            Ok(text) => text.map_or(Ok(PollPosition::start()), |text| {
-                PollPosition::from_json(&text)
-            }),
+        let stored = match self.0.sink.store().position(account).await {
+            Ok(stored) => stored,
             Err(error) => {
                 self.store_failed(index, &error);
                 return None;
             }
         };
-        let position = position.unwrap_or_else(|_| {
+        let poll = AccountPoll::new(stored.as_deref(), self.0.options.walks);
+        if poll.is_position_unreadable() {
             // Written by another version. The entries are known nevertheless.
             tracing::warn!(
                 account = self.label(index),
                 "the stored position is unreadable: a full walk follows"
             );
-            PollPosition::start()
-        });
+        }
         self.0
             .board
-            .change(index, |row| row.last_full_walk = position.full_walk_at());
-        Some(AccountPoll::new(position, self.0.options.walks))
+            .change(index, |row| row.last_full_walk = poll.last_full_walk());
+        Some(poll)
     }
 
     /// Notes whether the service refuses this side's key, and logs it at once.
@@ -617,7 +609,6 @@ impl Fetched {
             page: Arc::new(page),
             polled,
             handed_over: 0,
-            overtaken: 0,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Statement entries that were imported.
 
 use super::{MemoryStore, run};
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
+use bankrail_statement::{
+    AccountId, EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry, check_position,
+};
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};
 use std::collections::{HashMap, HashSet};
 
@@ -32,10 +34,15 @@ impl SeenEntries for MemoryStore {
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded> {
         run(&self.parts.seen, move |seen| {
             check_position(position)?;
+            let current = seen.positions.get(account).map(|position| &**position);
+            if position.is_some_and(|change| change.is_overtaken(current)) {
+                return Ok(Recorded::Overtaken);
+            }
+            let position = position.and_then(|change| change.after);
             let entries = || entries.iter().filter(|entry| entry.occurrence > 0);
             let known = seen.accounts.get(account);
             let new =
@@ -59,7 +66,7 @@ impl SeenEntries for MemoryStore {
             if let Some(position) = position {
                 seen.positions.insert(account.clone(), position.into());
             }
-            Ok(())
+            Ok(Recorded::Committed)
         })
     }
 

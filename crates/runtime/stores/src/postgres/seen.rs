@@ -4,7 +4,9 @@ use super::session::Session;
 use super::values::params;
 use super::{Fault, PostgresStore};
 use crate::columns::{Columns, FromRow};
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
+use bankrail_statement::{
+    AccountId, EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry, check_position,
+};
 use bankrail_values::{Date, StoreError, StoreFuture};
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,6 +28,9 @@ const WRITE: &str = "INSERT INTO bankrail_seen (account, key, count, day)
 const MOVE: &str = "INSERT INTO bankrail_seen_position (account, position) VALUES ($1, $2)
     ON CONFLICT (account) DO UPDATE SET position = excluded.position";
 
+const IS_AT: &str = "SELECT (SELECT position FROM bankrail_seen_position WHERE account = $1)
+    IS NOT DISTINCT FROM $2 AS is_at";
+
 const POSITION: &str = "SELECT position FROM bankrail_seen_position WHERE account = $1";
 
 const FORGET: &str = "DELETE FROM bankrail_seen WHERE ctid = ANY (ARRAY(
@@ -44,8 +49,8 @@ impl SeenEntries for PostgresStore {
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded> {
         Box::pin(self.with_transaction(async move |session| {
             record(session, account, entries, position).await
         }))
@@ -138,15 +143,25 @@ pub(super) async fn record(
     session: Session<'_>,
     account: &AccountId,
     entries: &[SeenEntry],
-    position: Option<&str>,
-) -> Result<(), Fault> {
-    check_position(position).map_err(Fault::Store)?;
+    change: Option<PositionChange<'_>>,
+) -> Result<Recorded, Fault> {
+    check_position(change).map_err(Fault::Store)?;
     let keys: Vec<EntryKey> = entries.iter().map(|entry| entry.key).collect();
     let account = account.as_str();
     let hashes = hashes(&keys);
-    let [_, known] = session
-        .begin_with([(LOCK, params![account]), (KNOWN, params![account, hashes])])
+    let before = change.and_then(|change| change.before).map(str::as_bytes);
+    let [_, known, is_at] = session
+        .begin_with([
+            (LOCK, params![account]),
+            (KNOWN, params![account, hashes]),
+            (IS_AT, params![account, before]),
+        ])
         .await?;
+    let is_at: u8 = is_at.first().map_or(Ok(0), |row| row.number("is_at"))?;
+    if change.is_some() && is_at == 0 {
+        session.commit_with([]).await?;
+        return Ok(Recorded::Overtaken);
+    }
     let mut after = HashMap::new();
     for row in &known {
         let entry = SeenEntry::read(row)?;
@@ -176,11 +191,11 @@ pub(super) async fn record(
             .execute(WRITE, params![account, keys, counts, days])
             .await?;
     }
-    if let Some(position) = position {
+    if let Some(position) = change.and_then(|change| change.after) {
         session
             .execute(MOVE, params![account, position.as_bytes()])
             .await?;
     }
     session.commit_with([]).await?;
-    Ok(())
+    Ok(Recorded::Committed)
 }

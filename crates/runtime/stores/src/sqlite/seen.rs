@@ -3,7 +3,9 @@
 use super::SqliteStore;
 use super::connection::Fault;
 use super::statements::run;
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
+use bankrail_statement::{
+    AccountId, EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry, check_position,
+};
 use bankrail_values::{Date, StoreFuture};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -57,13 +59,15 @@ impl SeenEntries for SqliteStore {
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded> {
         let account = account.clone();
         let entries = entries.to_vec();
-        let position = position.map(str::to_owned);
-        self.database
-            .write(move |connection| record(connection, &account, &entries, position.as_deref()))
+        let change = OwnedChange::of(position);
+        self.database.write(move |connection| {
+            let change = change.as_ref().map(OwnedChange::borrowed);
+            record(connection, &account, &entries, change)
+        })
     }
 }
 
@@ -82,13 +86,38 @@ pub(super) fn counts(
     Ok(keys.iter().map(&mut count).collect::<Result<_, _>>()?)
 }
 
+/// A [`PositionChange`] for the thread of the database.
+pub(super) struct OwnedChange {
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl OwnedChange {
+    pub(super) fn of(change: Option<PositionChange<'_>>) -> Option<Self> {
+        change.map(|change| Self {
+            before: change.before.map(str::to_owned),
+            after: change.after.map(str::to_owned),
+        })
+    }
+
+    pub(super) fn borrowed(&self) -> PositionChange<'_> {
+        PositionChange::new(self.before.as_deref(), self.after.as_deref())
+    }
+}
+
+/// Records entries in the caller's transaction, whose write lock keeps the position as it is read.
 pub(super) fn record(
     connection: &Connection,
     account: &AccountId,
     entries: &[SeenEntry],
-    position: Option<&str>,
-) -> Result<(), Fault> {
-    check_position(position).map_err(Fault::Store)?;
+    change: Option<PositionChange<'_>>,
+) -> Result<Recorded, Fault> {
+    check_position(change).map_err(Fault::Store)?;
+    if let Some(change) = change
+        && change.is_overtaken(position(connection, account)?.as_deref())
+    {
+        return Ok(Recorded::Overtaken);
+    }
     let mut record = connection.prepare_cached(RECORD)?;
     for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
         let day = entry.day.map(|day| day.to_string());
@@ -99,10 +128,10 @@ pub(super) fn record(
             day
         ])?;
     }
-    if let Some(position) = position {
+    if let Some(position) = change.and_then(|change| change.after) {
         run(connection, MOVE, params![account.as_str(), position])?;
     }
-    Ok(())
+    Ok(Recorded::Committed)
 }
 
 pub(super) fn position(

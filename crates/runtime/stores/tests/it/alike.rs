@@ -4,7 +4,7 @@
 use crate::engines::at;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_statement::{AccountId, EntryKey, PositionChange, SeenEntries, SeenEntry};
 use bankrail_stores::memory::MemoryStore;
 #[cfg(feature = "sqlite")]
 use bankrail_stores::sqlite::SqliteStore;
@@ -152,10 +152,12 @@ async fn answer<S: ReplayStore + TokenStore + SeenEntries>(
                 })
                 .collect();
             let position = position.map(|position| position.to_string());
+            let before = store.position(&account(*number)).await.unwrap();
+            let change = PositionChange::new(before.as_deref(), position.as_deref());
             format!(
                 "{:?}",
                 store
-                    .record(&account(*number), &entries, position.as_deref())
+                    .record(&account(*number), &entries, Some(change))
                     .await
                     .unwrap()
             )

@@ -19,7 +19,7 @@ use bankrail_mailbox::{
 use bankrail_rate_limit::{Algorithm, CallType, Charge, CounterStore, Counting, Policy, Window};
 use bankrail_statement::{
     AccountId, AccountPoll, Cursor, EntryIdentity, EntryLinks, EntryRelation, PageDecision,
-    PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage, SeenEntries, StatedAccount,
+    PollOptions, PollStep, PolledPage, ReceivedPage, Recorded, SeenEntries, StatedAccount,
     StatementDay,
 };
 use bankrail_values::HyphenatedUuid;
@@ -98,9 +98,8 @@ fn page(xml: &str, page: ReceivedPage) -> PolledPage {
 async fn seen<S: SeenEntries>(store: &S) {
     let account: AccountId = "999001400100101".parse().unwrap();
     let position = store.position(&account).await.unwrap().unwrap();
-    let position = PollPosition::from_json(&position).unwrap();
-    assert_eq!(position.full_walk_at(), Some(at(0)));
-    let mut poll = AccountPoll::new(position, PollOptions::new());
+    let mut poll = AccountPoll::new(Some(&position), PollOptions::new());
+    assert_eq!(poll.last_full_walk(), Some(at(0)));
     let two = Cursor::parse("two").unwrap();
     assert_eq!(poll.cursor(at(1)), Some(&two));
     let first = page(
@@ -146,10 +145,11 @@ async fn seen<S: SeenEntries>(store: &S) {
             [],
             "nothing is missed, late or contradictory"
         );
-        store
-            .record(&account, commit.entries(), commit.position())
+        let recorded = store
+            .record(&account, commit.entries(), Some(commit.position()))
             .await
             .unwrap();
+        assert!(matches!(recorded, Recorded::Committed), "{recorded:?}");
         let _: PollStep = poll.committed(commit).unwrap();
     }
     assert_eq!(poll.last_full_walk(), Some(full_walk));

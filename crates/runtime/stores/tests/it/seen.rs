@@ -2,7 +2,7 @@
 
 use crate::engines::memory;
 use bankrail_statement::testing::seen_entries_suite;
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_statement::{AccountId, EntryKey, PositionChange, SeenEntries, SeenEntry};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::StoreErrorKind;
 
@@ -20,12 +20,17 @@ async fn memory_takes_all_of_a_page_or_nothing() {
     let store = MemoryStore::with_capacity(2);
     let key = |n| EntryKey::from([n; 32]);
     let entry = |n| SeenEntry::new(key(n), 1, None);
-    store
-        .record(&account("A"), &[entry(1)], Some("one"))
+    let change = |before, after| Some(PositionChange::new(before, Some(after)));
+    let _ = store
+        .record(&account("A"), &[entry(1)], change(None, "one"))
         .await
         .unwrap();
     let full = store
-        .record(&account("A"), &[entry(1), entry(2), entry(3)], Some("two"))
+        .record(
+            &account("A"),
+            &[entry(1), entry(2), entry(3)],
+            change(Some("one"), "two"),
+        )
         .await
         .unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full);
@@ -40,18 +45,21 @@ async fn memory_takes_all_of_a_page_or_nothing() {
         store.position(&account("A")).await.unwrap().as_deref(),
         Some("one")
     );
-    store.record(&account("B"), &[], Some("two")).await.unwrap();
+    let _ = store
+        .record(&account("B"), &[], change(None, "two"))
+        .await
+        .unwrap();
     let full = store
-        .record(&account("C"), &[entry(2)], Some("three"))
+        .record(&account("C"), &[entry(2)], change(None, "three"))
         .await
         .unwrap_err();
     assert_eq!(full.kind(), StoreErrorKind::Full, "a third position");
     assert_eq!(store.counts(&account("C"), &[key(2)]).await.unwrap(), [0]);
-    store
+    let _ = store
         .record(
             &account("A"),
             &[entry(1), entry(2), entry(2)],
-            Some("three"),
+            change(Some("one"), "three"),
         )
         .await
         .unwrap();
@@ -63,7 +71,8 @@ mod sqlite {
     use crate::engines::sqlite_file;
     use bankrail_statement::testing::transactional_seen_entries_suite;
     use bankrail_statement::{
-        EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+        EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+        TransactionalSeenEntries,
     };
     use bankrail_stores::sqlite::{
         Durability, SqliteOptions, SqliteStore, SqliteWork, Transaction, rusqlite,
@@ -135,7 +144,8 @@ mod sqlite {
         let engine = sqlite_file();
         let store = with_table(engine.store.clone()).await;
         let (own, entries) = (account("A"), [entry(1)]);
-        let page = PageRecord::new(&entries, &[true]).position("after");
+        let page =
+            PageRecord::new(&entries, &[true]).position(PositionChange::new(None, Some("after")));
         let panicking = SqliteWork::new(|t| -> Result<(), rusqlite::Error> {
             t.connection().execute("INSERT INTO mine VALUES (1)", [])?;
             panic!("as a test");
@@ -181,7 +191,8 @@ mod sqlite {
         assert!(effects(&store).await.is_empty());
         assert_eq!(store.counts(&own, &[entry(1).key]).await.unwrap(), [0]);
         assert_eq!(store.position(&own).await.unwrap(), None);
-        let page = PageRecord::new(&entries, &[true]).position("after");
+        let page =
+            PageRecord::new(&entries, &[true]).position(PositionChange::new(None, Some("after")));
         assert!(matches!(
             store.record_with(&own, page, work(1, false)).await,
             Ok(Recorded::Committed)
@@ -201,7 +212,8 @@ mod sqlite {
             t.connection().execute("INSERT INTO mine VALUES (1)", [])?;
             std::process::exit(77)
         });
-        let page = PageRecord::new(&entries, &[true]).position("after");
+        let page =
+            PageRecord::new(&entries, &[true]).position(PositionChange::new(None, Some("after")));
         let _ = store.record_with(&account("A"), page, deadly).await;
     }
 
@@ -215,7 +227,13 @@ mod sqlite {
             t.connection()
                 .execute("INSERT INTO mine VALUES (1)", [])
                 .unwrap();
-            t.record_seen(&own, &[entry(1)], Some("after")).unwrap();
+            let _ = t
+                .record_seen(
+                    &own,
+                    &[entry(1)],
+                    Some(PositionChange::new(None, Some("after"))),
+                )
+                .unwrap();
             assert_eq!(t.seen_counts(&own, &[entry(1).key]).unwrap(), [1]);
             assert_eq!(t.seen_position(&own).unwrap().as_deref(), Some("after"));
         };
@@ -252,7 +270,8 @@ mod postgres {
     use crate::engines::{postgres, postgres_schema};
     use bankrail_statement::testing::transactional_seen_entries_suite;
     use bankrail_statement::{
-        EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+        EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+        TransactionalSeenEntries,
     };
     use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
     use bankrail_stores::postgres::{InTransaction, PostgresStore, PostgresWork};
@@ -340,14 +359,16 @@ mod postgres {
         let gone = store.clone();
         let gone = tokio::spawn(async move {
             let entries = [entry(1)];
-            let page = PageRecord::new(&entries, &[true]).position("after");
+            let page = PageRecord::new(&entries, &[true])
+                .position(PositionChange::new(None, Some("after")));
             gone.record_with(&account("A"), page, hanging).await
         });
         effect.recv().await.unwrap();
         gone.abort();
         gone.await.unwrap_err();
         let (own, entries) = (account("A"), [entry(1)]);
-        let page = PageRecord::new(&entries, &[true]).position("after");
+        let page =
+            PageRecord::new(&entries, &[true]).position(PositionChange::new(None, Some("after")));
         let careless = PostgresWork::new(|transaction| {
             Box::pin(async move {
                 transaction
@@ -383,7 +404,12 @@ mod postgres {
             let transaction = client.transaction().await.unwrap();
             let ours = InTransaction::of(&transaction);
             assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [0]);
-            ours.record_seen(&own, &[entry(1)], Some("after"))
+            let _ = ours
+                .record_seen(
+                    &own,
+                    &[entry(1)],
+                    Some(PositionChange::new(None, Some("after"))),
+                )
                 .await
                 .unwrap();
             assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [1]);

@@ -8,8 +8,8 @@ use bankrail_camt052::{
 };
 use bankrail_statement::{
     AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation,
-    PageDecision, PollCommit, PollOptions, PollPosition, PollStep, PolledPage, ReceivedPage,
-    StatedAccount, StatementDay,
+    PageDecision, PollCommit, PollOptions, PollStep, PolledPage, ReceivedPage, StatedAccount,
+    StatementDay,
 };
 use bankrail_values::{Date, Decimal, Timestamp};
 use std::cell::RefCell;
@@ -309,7 +309,7 @@ pub(super) struct Customer {
 impl Customer {
     pub(super) fn new(options: PollOptions) -> Self {
         Self {
-            poll: AccountPoll::new(PollPosition::start(), options),
+            poll: AccountPoll::new(None, options),
             position: None,
             counts: HashMap::new(),
             ledger: BTreeMap::new(),
@@ -329,13 +329,8 @@ impl Customer {
     }
 
     pub(super) fn restart(&mut self, options: PollOptions) {
-        let position = self
-            .position
-            .as_deref()
-            .map_or(PollPosition::start(), |text| {
-                PollPosition::from_json(text).unwrap()
-            });
-        self.poll = AccountPoll::new(position, options);
+        self.poll = AccountPoll::new(self.position.as_deref(), options);
+        assert!(!self.poll.is_position_unreadable());
     }
 
     /// Polls once, and returns what was said.
@@ -416,7 +411,7 @@ impl Customer {
             let count = self.counts.entry(entry.key).or_default();
             *count = (*count).max(entry.occurrence);
         }
-        if let Some(position) = commit.position() {
+        if let Some(position) = commit.position().after {
             self.position = Some(position.to_owned());
             assert!(position.len() < 1 << 20);
         }

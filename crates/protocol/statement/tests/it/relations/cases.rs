@@ -4,8 +4,8 @@ use super::bank::thorough;
 use crate::support::document_xml;
 use bankrail_camt052::{Document, Report};
 use bankrail_statement::{
-    AccountNotice, AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision,
-    PollPosition, PolledPage, ReceivedPage, SeenEntryId, StatementDay,
+    AccountNotice, AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision, PolledPage,
+    ReceivedPage, SeenEntryId, StatementDay,
 };
 use std::collections::HashMap;
 
@@ -37,7 +37,7 @@ fn reference(number: u32) -> String {
 /// its place in the first.
 fn relations(walks: [&[String]; 3], currencies: [&str; 3]) -> Vec<String> {
     let now = "2021-07-29T10:00:00.000Z".parse().unwrap();
-    let mut poll = AccountPoll::new(PollPosition::start(), thorough());
+    let mut poll = AccountPoll::new(None, thorough());
     let mut counts = HashMap::new();
     let mut places: HashMap<SeenEntryId, usize> = HashMap::new();
     let mut said = Vec::new();

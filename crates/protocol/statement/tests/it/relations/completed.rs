@@ -3,8 +3,8 @@
 use super::bank::{Bank, Customer, Row, booked, new, thorough};
 use bankrail_camt052::Document;
 use bankrail_statement::{
-    AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision, PollOptions, PollPosition,
-    PolledPage, ReceivedPage, StatementDay,
+    AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision, PollOptions, PolledPage,
+    ReceivedPage, StatementDay,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -196,7 +196,7 @@ fn the_sum_of_successive_pages_is_not_doubled() {
     for name in ["noref", "noref-value-date-added"] {
         let now = "2026-03-02T10:00:00.000Z".parse().unwrap();
         let options = PollOptions::new();
-        let mut poll = AccountPoll::new(PollPosition::start(), options);
+        let mut poll = AccountPoll::new(None, options);
         let mut counts = HashMap::new();
         let mut ledger = HashMap::new();
         for number in 0..3 {

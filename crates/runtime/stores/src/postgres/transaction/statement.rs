@@ -5,7 +5,7 @@ use crate::postgres::session::Session;
 use crate::postgres::values::params;
 use crate::postgres::{PostgresStore, seen};
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntry, TransactionalSeenEntries,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntry, TransactionalSeenEntries,
 };
 use bankrail_values::{StoreError, StoreFuture};
 
@@ -26,8 +26,12 @@ impl TransactionalSeenEntries for PostgresStore {
             if page.is_overtaken(&seen::counts(session, account, &page.new_keys()).await?) {
                 return Ok(Some(Recorded::Overtaken));
             }
-            seen::record(session, account, page.entries, page.position).await?;
-            Ok(None)
+            Ok(
+                match seen::record(session, account, page.entries, page.position).await? {
+                    Recorded::Committed => None,
+                    instead => Some(instead),
+                },
+            )
         };
         let outcome =
             |done: Result<(), _>| done.map_or_else(Recorded::Undone, |()| Recorded::Committed);
@@ -62,8 +66,8 @@ impl InTransaction<'_> {
         &self,
         account: &AccountId,
         entries: &[SeenEntry],
-        position: Option<&str>,
-    ) -> Result<(), StoreError> {
+        position: Option<PositionChange<'_>>,
+    ) -> Result<Recorded, StoreError> {
         self.bounded(seen::record(self.session, account, entries, position))
             .await
     }

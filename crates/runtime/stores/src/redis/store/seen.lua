@@ -26,12 +26,15 @@ if ARGV[1] == 'counts' then
   return counts
 end
 
--- the maximum number of keys, milliseconds after which an idle account is dropped or "", "1" before the position or ""
--- before another word, then key, occurrence and day or "" of each entry; returns 0 and does nothing if there is no room
+-- the maximum number of keys; milliseconds after which an idle account is dropped, or ""; "at" and the position that the
+-- account must have, or "none" and "" if it must have none, or twice ""; "1" and the position that replaces it, or twice
+-- ""; then key, occurrence and day or "" of each entry
+-- returns 1; 0 if there is no room and 2 if the account has another position, and then does nothing
 if ARGV[1] == 'record' then
   local most, idle = tonumber(ARGV[2]), ARGV[3]
+  if ARGV[4] ~= '' and redis.call('HGET', KEYS[1], 'position') ~= (ARGV[4] == 'at' and ARGV[5]) then return 2 end
   local known, changed, new = {}, {}, 0
-  for at = 6, #ARGV, 3 do
+  for at = 8, #ARGV, 3 do
     local key, occurrence, day = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
     local entry = known[key]
     if not entry then
@@ -56,7 +59,7 @@ if ARGV[1] == 'record' then
   end
   if new > 0 and redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'position') + new > most then return 0 end
   -- The write that a full server refuses comes first: it does not stop a script that has written.
-  if ARGV[4] == '1' then redis.call('HSET', KEYS[1], 'position', ARGV[5]) end
+  if ARGV[6] == '1' then redis.call('HSET', KEYS[1], 'position', ARGV[7]) end
   for _, key in ipairs(changed) do
     local entry = known[key]
     redis.call('HSET', KEYS[1], key, text(entry.occurrence) .. ' ' .. (entry.day and text(entry.day) or ''))

@@ -2,12 +2,18 @@
 //! operation.
 
 use super::RedisStore;
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry, check_position};
+use bankrail_statement::{
+    AccountId, EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry, check_position,
+};
 use bankrail_values::{Date, StoreError, StoreErrorKind, StoreFuture};
 use redis::aio::ConnectionLike;
 use redis::{Cmd, FromRedisValue};
 
 pub(super) const SCRIPT: &str = include_str!("seen.lua");
+
+/// The answers of the script to a record; the third is that there is no room.
+const RECORDED: u8 = 1;
+const OVERTAKEN: u8 = 2;
 
 /// The maximum number of keys that one call forgets. Other calls run in between.
 const FORGET_BATCH: u32 = 500;
@@ -38,8 +44,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
         &'a self,
         account: &'a AccountId,
         entries: &'a [SeenEntry],
-        position: Option<&'a str>,
-    ) -> StoreFuture<'a, ()> {
+        position: Option<PositionChange<'a>>,
+    ) -> StoreFuture<'a, Recorded> {
         Box::pin(async move {
             check_position(position)?;
             let idle = self
@@ -47,11 +53,20 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
                 .idle_retention
                 .map(|idle| idle.as_millis().to_string())
                 .unwrap_or_default();
+            let before = position.map(|change| change.before);
+            let after = position.and_then(|change| change.after);
             let recorded = self.call(account, "record", |command| {
                 command.arg(self.options.seen_capacity).arg(&idle);
                 command
-                    .arg(if position.is_some() { "1" } else { "" })
-                    .arg(position.unwrap_or_default());
+                    .arg(match before {
+                        None => "",
+                        Some(None) => "none",
+                        Some(Some(_)) => "at",
+                    })
+                    .arg(before.flatten().unwrap_or_default());
+                command
+                    .arg(if after.is_some() { "1" } else { "" })
+                    .arg(after.unwrap_or_default());
                 for entry in entries.iter().filter(|entry| entry.occurrence > 0) {
                     let day = entry.day.map(number).unwrap_or_default();
                     command
@@ -60,10 +75,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
                         .arg(day);
                 }
             });
-            if recorded.await? {
-                Ok(())
-            } else {
-                Err(StoreErrorKind::Full.into())
+            match recorded.await? {
+                RECORDED => Ok(Recorded::Committed),
+                OVERTAKEN => Ok(Recorded::Overtaken),
+                _ => Err(StoreErrorKind::Full.into()),
             }
         })
     }

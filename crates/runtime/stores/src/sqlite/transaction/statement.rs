@@ -2,9 +2,10 @@
 
 use super::{SqliteWork, Transaction};
 use crate::sqlite::connection::Outcome;
+use crate::sqlite::seen::OwnedChange;
 use crate::sqlite::{SqliteStore, seen};
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntry, TransactionalSeenEntries,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntry, TransactionalSeenEntries,
 };
 use bankrail_values::{StoreError, StoreFuture};
 
@@ -20,13 +21,16 @@ impl TransactionalSeenEntries for SqliteStore {
         let account = account.clone();
         let entries = page.entries.to_vec();
         let new = page.new.to_vec();
-        let position = page.position.map(str::to_owned);
+        let change = OwnedChange::of(page.position);
         Box::pin(self.database.write_alone(move |connection| {
             let page = PageRecord::new(&entries, &new);
             if page.is_overtaken(&seen::counts(connection, &account, &page.new_keys())?) {
                 return Ok(Outcome::Undo(Recorded::Overtaken));
             }
-            seen::record(connection, &account, &entries, position.as_deref())?;
+            let change = change.as_ref().map(OwnedChange::borrowed);
+            if let Recorded::Overtaken = seen::record(connection, &account, &entries, change)? {
+                return Ok(Outcome::Undo(Recorded::Overtaken));
+            }
             Ok(work.run(connection, |done| {
                 done.map_or_else(Recorded::Undone, |()| Recorded::Committed)
             }))
@@ -57,8 +61,8 @@ impl Transaction<'_> {
         &self,
         account: &AccountId,
         entries: &[SeenEntry],
-        position: Option<&str>,
-    ) -> Result<(), StoreError> {
+        position: Option<PositionChange<'_>>,
+    ) -> Result<Recorded, StoreError> {
         Ok(seen::record(self.connection, account, entries, position)?)
     }
 

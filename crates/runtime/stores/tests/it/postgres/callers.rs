@@ -4,6 +4,8 @@ use super::client;
 use crate::engines::postgres_schema;
 #[cfg(feature = "mailbox")]
 use bankrail_mailbox::Inbox as _;
+#[cfg(feature = "statement")]
+use bankrail_statement::PositionChange;
 use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::tokio_postgres::types::Type;
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
@@ -195,8 +197,12 @@ async fn what_the_store_does_within_is_undone_with_the_rest() {
         .unwrap();
     let account = "999001400100101".parse().unwrap();
     let refused = store.transaction(async |transaction| {
-        transaction
-            .record_seen(&account, &[], Some("a position"))
+        let _ = transaction
+            .record_seen(
+                &account,
+                &[],
+                Some(PositionChange::new(None, Some("a position"))),
+            )
             .await?;
         transaction
             .receive(&incoming(&query(1, "Why?"), 1), at(0))

@@ -11,7 +11,7 @@ use bankrail_mailbox::{
     Outbox, OutboxOperator, TransactionalInbox,
 };
 use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_statement::{AccountId, EntryKey, PositionChange, SeenEntries, SeenEntry};
 use bankrail_stores::postgres::tokio_postgres::{Error, NoTls, Transaction};
 use bankrail_stores::postgres::{PostgresOptions, PostgresStore, PostgresWork};
 use bankrail_values::Date;
@@ -191,8 +191,12 @@ async fn deliver(store: &PostgresStore, number: u32) {
 async fn keep(store: &PostgresStore) {
     let account = "A".parse::<AccountId>().unwrap();
     let seen = SeenEntry::new(EntryKey::from([1; 32]), 1, None);
-    store
-        .record(&account, std::slice::from_ref(&seen), Some("1"))
+    let _ = store
+        .record(
+            &account,
+            std::slice::from_ref(&seen),
+            Some(PositionChange::new(None, Some("1"))),
+        )
         .await
         .unwrap();
     assert_eq!(store.counts(&account, &[seen.key]).await.unwrap(), [1]);

@@ -147,7 +147,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
             .insert(TokenHash::from([3; 32]), grant(0, HOUR))
             .await
             .unwrap();
-        store
+        let _ = store
             .record(&account("A"), &[entry(4, 2, Some("2024-01-02"))], None)
             .await
             .unwrap();
@@ -165,7 +165,7 @@ async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
                     .record(&account("A"), &[entry(byte, 1, Some("2024-01-01"))], None)
                     .await
                 {
-                    Ok(()) => recorded.push(byte),
+                    Ok(_) => recorded.push(byte),
                     Err(error) => {
                         assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
                         refused.push(byte);
@@ -357,7 +357,7 @@ async fn seen_entries_stay_unless_idle_accounts_are_let_go() {
             (&idle, 399 * DAY..=400 * DAY),
             (&store, -1..=-1),
         ] {
-            store
+            let _ = store
                 .record(
                     &account("A"),
                     &[entry(1, 1, Some("2024-01-02")), entry(2, 1, None)],
@@ -393,7 +393,7 @@ async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
     for variable in SERVERS {
         let server = Server::start(variable).await;
         let store = store_with(&server, patient().seen_capacity(2));
-        store
+        let _ = store
             .record(&account("A"), &[entry(1, 1, None)], None)
             .await
             .unwrap();
@@ -409,8 +409,8 @@ async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
         for (key, expected) in [(1, 1), (2, 0), (3, 0)] {
             assert_eq!(count(&store, "A", key).await, expected);
         }
-        store.record(&account("B"), &page[1..], None).await.unwrap();
-        store
+        let _ = store.record(&account("B"), &page[1..], None).await.unwrap();
+        let _ = store
             .record(
                 &account("A"),
                 &[entry(1, 2, None), entry(2, 1, None), entry(2, 2, None)],
@@ -441,7 +441,7 @@ async fn an_account_of_many_entries_is_kept_and_forgotten() {
         let page: Vec<_> = (0..20_000)
             .map(|n| SeenEntry::new(key(n), 1, day))
             .collect();
-        store.record(&own, &page, None).await.unwrap();
+        let _ = store.record(&own, &page, None).await.unwrap();
         let keys: Vec<_> = (0..20_001).map(key).collect();
         assert_eq!(
             store.counts(&own, &keys).await.unwrap().iter().sum::<u32>(),

@@ -12,7 +12,8 @@ use bankrail_mailbox::{
     OutboxState, ReceiveOutcome, TransactionalInbox,
 };
 use bankrail_statement::{
-    AccountId, EntryKey, PageRecord, Recorded, SeenEntries, SeenEntry, TransactionalSeenEntries,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+    TransactionalSeenEntries,
 };
 use bankrail_stores::sqlite::{SqliteStore, SqliteWork, rusqlite};
 use std::collections::BTreeSet;
@@ -266,7 +267,9 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
             .execute("INSERT INTO imported VALUES (?1)", [number])
             .map(drop)
     });
-    let page = PageRecord::new(&entries, &[true]).position(&position);
+    let before = store.position(&account()).await.unwrap();
+    let change = PositionChange::new(before.as_deref(), Some(&position));
+    let page = PageRecord::new(&entries, &[true]).position(change);
     assert!(matches!(
         store.record_with(&account(), page, import).await,
         Ok(Recorded::Committed)

@@ -6,7 +6,7 @@ use bankrail_mailbox::{
     OutboxOperator, ReceiveOutcome,
 };
 use bankrail_rate_limit::{CallType, Charge, CounterStore, default_limits};
-use bankrail_statement::{AccountId, EntryKey, SeenEntries, SeenEntry};
+use bankrail_statement::{AccountId, EntryKey, PositionChange, SeenEntries, SeenEntry};
 use bankrail_stores::sqlite::SqliteStore;
 use std::time::Duration;
 
@@ -184,7 +184,8 @@ impl Seen for SqliteStore {
             3,
             Some("2024-01-02".parse().unwrap()),
         );
-        SeenEntries::record(self, account, &[entry], Some("here"))
+        let change = PositionChange::new(None, Some("here"));
+        let _ = SeenEntries::record(self, account, &[entry], Some(change))
             .await
             .unwrap();
     }

@@ -113,7 +113,7 @@ async fn what_was_answered_survives_the_end_of_the_server() {
             .insert(TokenHash::from([1; 32]), grant(0, HOUR))
             .await
             .unwrap();
-        patient
+        let _ = patient
             .record(&account("A"), &[entry(1, 2, None)], None)
             .await
             .unwrap();
@@ -235,7 +235,7 @@ async fn scripts_that_are_forgotten_are_sent_again() {
                     .await
                     .unwrap()
             );
-            store
+            let _ = store
                 .record(&account("A"), &[entry(byte, 1, None)], None)
                 .await
                 .unwrap();
@@ -261,7 +261,7 @@ async fn a_claim_whose_answer_is_lost_stays_taken() {
                 .await
                 .unwrap()
         );
-        store
+        let _ = store
             .record(&account("A"), &[entry(0, 1, None)], None)
             .await
             .unwrap();
@@ -338,7 +338,7 @@ async fn what_is_sent_twice_is_done_once() {
             twice.find(TokenHash::from([1; 32]), at(0)).await.unwrap(),
             Some(grant(0, HOUR))
         );
-        twice
+        let _ = twice
             .record(&account("A"), &[entry(1, 1, None), entry(1, 2, None)], None)
             .await
             .unwrap();
