@@ -187,10 +187,9 @@ mod tests {
             .collect();
         assert_eq!(found, HEADINGS);
         for id in DEFAULTS {
-            let mut tables = page.split("\n| row | ");
-            let row = tables.find(|table| table.contains(&format!("\n| {id} | ")));
-            let row = row.filter(|table| table.starts_with("default | "));
-            assert!(row.is_some() && is_beyond(id), "{id}");
+            let (before, _) = page.split_once(&format!("\n- **{id}** ")).unwrap();
+            let above = before.lines().rfind(|line| !line.is_empty() && !line.starts_with("- "));
+            assert!(above == Some("Defaults:") && is_beyond(id), "{id}");
         }
     }
 }
