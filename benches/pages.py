@@ -36,6 +36,15 @@ def place():
     }
 
 
+def places(results, names):
+    """A line for what was measured together."""
+    together = {}
+    for name in names:
+        where = "{machine}, {processor}, {cores} cores, {rustc}, commit {commit}, {date}".format(**results[name])
+        together.setdefault(where, []).append(f"`{name}`")
+    return "\n".join(f"- {', '.join(of)}: {where}" for where, of in together.items())
+
+
 def rounded(number):
     """Four digits: more would be noise."""
     return float(f"{number:.4g}")
