@@ -224,7 +224,7 @@ async fn delivery() {
     );
 }
 
-/// The names in the table of `docs/logging.md`.
+/// The names in the list of `docs/logging.md`.
 fn documented() -> BTreeSet<String> {
     let page = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -233,7 +233,7 @@ fn documented() -> BTreeSet<String> {
     .unwrap();
     let names = page
         .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+        .filter_map(|line| line.strip_prefix("- `")?.split_once('`'));
     names.map(|(name, _)| name.to_owned()).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Every field of every log line in the sources is in the table of `docs/logging.md`, logged or not
+//! Every field of every log line in the sources is in the list of `docs/logging.md`, logged or not
 //! while tests run.
 
 use std::collections::BTreeSet;
@@ -71,7 +71,7 @@ fn every_field_in_the_sources_is_documented_and_no_line_of_the_page_is_left_over
     let page = std::fs::read_to_string(root.join("docs/logging.md")).unwrap();
     let documented: BTreeSet<_> = page
         .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .filter_map(|line| line.strip_prefix("- `")?.split_once('`'))
         .map(|(name, _)| name)
         .collect();
     let mut all = Vec::new();
