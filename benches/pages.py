@@ -37,12 +37,12 @@ def place():
 
 
 def places(results, names):
-    """A line for what was measured together."""
+    """A line for each machine. The JSON has the commit of each."""
     together = {}
     for name in names:
-        where = "{machine}, {processor}, {cores} cores, {rustc}, commit {commit}, {date}".format(**results[name])
+        where = "{machine}, {processor}, {cores} cores, rustc {rustc}, {date}".format(**results[name])
         together.setdefault(where, []).append(f"`{name}`")
-    return "\n".join(f"- {', '.join(of)}: {where}" for where, of in together.items())
+    return "\n".join(f"- {where}: {', '.join(of)}" for where, of in together.items())
 
 
 def rounded(number):
