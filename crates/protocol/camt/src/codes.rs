@@ -1,19 +1,26 @@
 //! The standard's list of bank transaction codes.
 
 use crate::BankTransactionDomain;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 /// Names by their place: of a domain, of a family, whose sub-families are the third column, and of
 /// a sub-family, in a family of its own or in any.
 const LIST: &str = include_str!("codes/list.tsv");
 
+/// The rows of the list by their place: a name, and the sub-families there.
+static ROWS: LazyLock<HashMap<[&str; 3], (&str, &str)>> = LazyLock::new(|| {
+    let row = |line: &'static str| {
+        let mut columns = line.split('\t');
+        let place = [columns.next()?, columns.next()?, columns.next()?];
+        Some((place, (columns.next()?, columns.next()?)))
+    };
+    LIST.lines().filter_map(row).collect()
+});
+
 /// Returns the name at a place, and the sub-families there.
 fn row(place: [&str; 3]) -> Option<(&'static str, &'static str)> {
-    let [domain, family, sub_family] = place;
-    LIST.lines().find_map(|line| {
-        let mut columns = line.split('\t');
-        let found = [columns.next()?, columns.next()?, columns.next()?];
-        (found == [domain, family, sub_family]).then_some((columns.next()?, columns.next()?))
-    })
+    ROWS.get(&place).copied()
 }
 
 /// The standard's list of bank transaction codes: edition 7.0 of 30 October 2023. Later additions,

@@ -38,8 +38,9 @@ pub(crate) enum Command {
     /// Print account reports as a table
     ///
     /// Prints the account, its balances, each entry, the totals and the findings. An entry of
-    /// several transactions is followed by a line for each of them. On a terminal long texts are
-    /// cut to fit unless --wide is given.
+    /// several transactions is followed by a line for each of them. After the totals come the names
+    /// of the bank transaction codes. On a terminal long texts are cut to fit unless --wide is
+    /// given.
     #[command(
         after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
         cannot be read, 2 for a file that cannot be read.\n\n\
@@ -54,9 +55,12 @@ pub(crate) enum Command {
     /// Prints one line for each finding: file, line, column, element and what is wrong with it. For
     /// a JSON answer, line and column are those of the XML in it. Files of any size are read in
     /// bounded memory.
+    ///
+    /// Bank transaction codes that are not in the standard's list, edition 7.0, are notes: they may
+    /// be of a later edition, and do not change the exit status.
     #[command(
-        after_help = "Exit status: 0 without findings, 1 with findings or for a document that is refused, 2 for \
-        a file that cannot be read.\n\n\
+        after_help = "Exit status: 0 without findings, also with notes; 1 with findings or for a document that is \
+        refused, 2 for a file that cannot be read.\n\n\
         Examples:\n  \
         bankrail statement check report.xml\n  \
         bankrail statement check --strict *.xml"
@@ -96,6 +100,7 @@ pub(crate) enum Command {
     ///   virtual_account, virtual_account_issuer: CdtrAcct/Id/Othr of a credit
     ///   transactions: how many TxDtls
     ///   narrative: all texts of the entry or transaction, with reasons of returns
+    ///   code_names: the names of domain, family and sub-family, separated by slashes
     ///
     /// Rows end with CR LF and are quoted by RFC 4180. A text that a
     /// spreadsheet would take for a formula, because it begins with = + - @, a tab

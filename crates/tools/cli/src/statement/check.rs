@@ -1,12 +1,16 @@
 //! `bankrail statement check`.
 
 use super::Check;
-use super::row::account_text;
+use super::row::{account_text, domain, domain_text};
 use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::text::{counted, shown};
-use bankrail::camt052::{Mode, ReadOptions, StreamItem};
+use bankrail::camt052::{Entry, Mode, ReadOptions, StreamItem};
+use std::collections::BTreeMap;
+
+/// The codes that are noted of a document, so that a hostile one takes bounded memory.
+const MAX_NOTES: usize = 1_000;
 
 pub(crate) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
     let mode = if arguments.strict {
@@ -49,6 +53,7 @@ fn check(
             say(output, format!("{}: {finding}", source.name()))?;
         }
     }
+    let mut unlisted = Unlisted::default();
     loop {
         let read = match source.next() {
             Ok(Some(read)) => read,
@@ -74,7 +79,10 @@ fn check(
                     say(output, format!("{}: {what}", source.name()))?;
                 }
             }
-            Ok(StreamItem::Entry(_)) => entries += 1,
+            Ok(StreamItem::Entry(entry)) => {
+                entries += 1;
+                unlisted.add(&entry, entries);
+            }
             Err(error) => say(output, source.error(&error))?,
             Ok(_) => {}
         }
@@ -89,6 +97,9 @@ fn check(
         }
     }
     if !arguments.quiet {
+        for line in unlisted.lines() {
+            output.line(shown(&format!("{}: note: {line}", source.name())))?;
+        }
         let documents = match source.documents() {
             0 | 1 => String::new(),
             many => format!("{many} documents, "),
@@ -98,10 +109,53 @@ fn check(
             counted(entries, "entry", "entries"),
         );
         let verdict = output.verdict(findings);
+        let notes = match unlisted.codes.len() {
+            0 => String::new(),
+            many => format!(", {}", counted(many, "note", "notes")),
+        };
         output.line(format_args!(
-            "{}: {documents}{reports}, {entries}, {verdict}",
+            "{}: {documents}{reports}, {entries}, {verdict}{notes}",
             shown(source.name())
         ))?;
     }
     Ok(Outcome::of_findings(findings > 0))
+}
+
+/// Bank transaction codes that the standard's list does not have.
+#[derive(Default)]
+struct Unlisted {
+    /// The number of entries with a code, and that of the first of them in the document.
+    codes: BTreeMap<String, (u64, u64)>,
+}
+
+impl Unlisted {
+    fn add(&mut self, entry: &Entry, number: u64) {
+        let of_transactions = entry
+            .transactions()
+            .filter_map(|transaction| transaction.bank_transaction_code.as_ref()?.domain.as_ref());
+        let all = domain(entry).into_iter().chain(of_transactions);
+        let mut codes: Vec<_> = all
+            .filter(|code| !code.is_listed())
+            .map(domain_text)
+            .collect();
+        codes.sort_unstable();
+        codes.dedup();
+        for code in codes {
+            // A longer code is a finding already.
+            let has_room = self.codes.len() < MAX_NOTES && code.len() <= "PMNT/RCDT/ESCT".len();
+            if has_room || self.codes.contains_key(&code) {
+                self.codes.entry(code).or_insert((0, number)).0 += 1;
+            }
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> {
+        self.codes.iter().map(|(code, (count, first))| {
+            let entries = counted(*count, "entry has", "entries have");
+            format!(
+                "{entries} the code {code}, which is not in the list of bank transaction codes; \
+                 the first is entry {first}"
+            )
+        })
+    }
 }

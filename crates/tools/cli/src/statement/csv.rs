@@ -1,12 +1,12 @@
 //! `bankrail statement csv`.
 
 use super::Csv;
-use super::row::{Row, account_text, date, owned, virtual_account};
+use super::row::{Row, account_text, code_names, date, domain, owned, virtual_account};
 use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
 use crate::text::shown_lines;
-use bankrail::camt052::{BankTransactionDomain, Entry, EntryLine, ReadOptions, Report, StreamItem};
+use bankrail::camt052::{Entry, EntryLine, ReadOptions, Report, StreamItem};
 use csv::{Error, ErrorKind, Terminator, Writer, WriterBuilder};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ struct EntryRow<'a> {
     row: Row,
 }
 
-const COLUMNS: [Column; 28] = [
+const COLUMNS: [Column; 29] = [
     ("file", |of| of.file.into()),
     ("account", |of| account_text(&of.report.account.id).into()),
     ("report", |of| {
@@ -87,15 +87,17 @@ const COLUMNS: [Column; 28] = [
         own.unwrap_or(&of.entry.direction).as_str().into()
     }),
     ("domain", |of| {
-        of.domain().map_or("", |domain| domain.code.as_str()).into()
+        domain(of.entry)
+            .map_or("", |domain| domain.code.as_str())
+            .into()
     }),
     ("family", |of| {
-        of.domain()
+        domain(of.entry)
             .map_or("", |domain| domain.family.code.as_str())
             .into()
     }),
     ("sub_family", |of| {
-        of.domain()
+        domain(of.entry)
             .map_or("", |domain| domain.family.sub_family.as_str())
             .into()
     }),
@@ -136,6 +138,10 @@ const COLUMNS: [Column; 28] = [
         Cell::Number(of.transactions.to_string())
     }),
     ("narrative", |of| of.row.narrative.as_str().into()),
+    ("code_names", |of| {
+        let names = domain(of.entry).map(code_names);
+        Cell::Text(names.unwrap_or_default().into())
+    }),
 ];
 
 impl<'a> EntryRow<'a> {
@@ -150,10 +156,6 @@ impl<'a> EntryRow<'a> {
     fn virtual_account(&self) -> (&'a str, &'a str) {
         let found = self.lines().find_map(|line| virtual_account(&line));
         found.unwrap_or_default()
-    }
-
-    fn domain(&self) -> Option<&BankTransactionDomain> {
-        self.entry.bank_transaction_code.as_ref()?.domain.as_ref()
     }
 
     /// The first reference of this name.

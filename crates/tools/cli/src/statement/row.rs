@@ -1,7 +1,8 @@
 //! The shown parts of an entry, and of each of its transactions.
 
 use bankrail::camt052::{
-    Account, AccountId, Balance, BankTransactionCode, DateOrDateTime, Direction, Entry, EntryLine,
+    Account, AccountId, Balance, BankTransactionCode, BankTransactionDomain, DateOrDateTime,
+    Direction, Entry, EntryLine,
 };
 use bankrail::values::Decimal;
 use serde::{Deserialize, Serialize};
@@ -206,18 +207,35 @@ pub(crate) fn signed(value: Decimal, direction: &Direction) -> String {
 
 /// `PMNT/RCDT/DMCT`, or the bank's own code.
 pub(crate) fn code(code: &BankTransactionCode) -> String {
-    let domain = code.domain.as_ref().map(|domain| {
-        format!(
-            "{}/{}/{}",
-            domain.code, domain.family.code, domain.family.sub_family
-        )
-    });
+    let domain = code.domain.as_ref().map(domain_text);
     let own = code.proprietary.as_ref().map(|own| own.code.to_string());
     [domain, own]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// `PMNT/RCDT/DMCT`.
+pub(crate) fn domain_text(domain: &BankTransactionDomain) -> String {
+    let family = &domain.family;
+    format!("{}/{}/{}", domain.code, family.code, family.sub_family)
+}
+
+/// The standard code of an entry.
+pub(crate) fn domain(entry: &Entry) -> Option<&BankTransactionDomain> {
+    entry.bank_transaction_code.as_ref()?.domain.as_ref()
+}
+
+/// `Payments / Received Credit Transfers / Domestic Credit Transfer`: those names of domain, family
+/// and sub-family that the standard's list has.
+pub(crate) fn code_names(domain: &BankTransactionDomain) -> String {
+    let names = [
+        domain.name(),
+        domain.family_name(),
+        domain.sub_family_name(),
+    ];
+    names.into_iter().flatten().collect::<Vec<_>>().join(" / ")
 }
 
 /// The text of an account's identification.

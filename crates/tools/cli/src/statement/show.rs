@@ -3,7 +3,7 @@
 mod table;
 
 use super::Show;
-use super::row::{account_text, balance};
+use super::row::{account_text, balance, code_names, domain, domain_text};
 use super::source::{Source, each};
 use super::tally::{Running, Tally};
 use crate::clock::moment;
@@ -11,6 +11,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
 use bankrail::camt052::{ReadOptions, Report, StreamItem};
+use std::collections::BTreeMap;
 use table::Table;
 
 /// The findings that are printed in full; `check` prints all.
@@ -43,6 +44,8 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
     let mut table = Table::new(wide, output);
     let (mut running, mut account) = (None, None);
     let mut tally = Tally::default();
+    // Only codes of the standard's list, which bounds them.
+    let mut codes = BTreeMap::new();
     let mut has_unread = false;
     loop {
         let read = match source.next() {
@@ -83,6 +86,10 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
             }
             Ok(StreamItem::Entry(entry)) => {
                 tally.add(&entry);
+                if let Some(code) = domain(&entry).filter(|code| code.is_listed()) {
+                    let names = codes.entry(domain_text(code));
+                    names.or_insert_with(|| code_names(code));
+                }
                 let balance = running.as_mut().and_then(|running| running.after(&entry));
                 table.entry(&entry, account.as_ref(), balance, output)?;
             }
@@ -93,6 +100,9 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
                 }
                 for line in std::mem::take(&mut tally).lines() {
                     output.line(format_args!("totals     {}", shown(&line)))?;
+                }
+                for (code, names) in std::mem::take(&mut codes) {
+                    output.line(format_args!("code       {code}  {names}"))?;
                 }
             }
             Err(_) => {

@@ -40,6 +40,25 @@ fn a_finding_has_its_file_line_column_and_element() {
 }
 
 #[test]
+fn a_code_that_the_list_does_not_have_is_a_note() {
+    let folder = Folder::new();
+    let unlisted = three().replace("<SubFmlyCd>DMCT", "<SubFmlyCd>ESDD");
+    let file = folder.file("r.xml", unlisted);
+    let issued = "1 entry has the code PMNT/ICDT/ESDD, which is not in the list of bank transaction \
+        codes; the first is entry 2";
+    let received = "2 entries have the code PMNT/RCDT/ESDD, which is not in the list of bank \
+        transaction codes; the first is entry 1";
+    assert_eq!(
+        run(["statement", "check", &file]).fine(),
+        format!(
+            "{file}: note: {issued}\n{file}: note: {received}\n\
+             {file}: 1 report, 3 entries, no findings, 2 notes\n"
+        )
+    );
+    assert_eq!(run(["statement", "check", "--quiet", &file]).fine(), "");
+}
+
+#[test]
 fn places_in_a_json_answer_are_those_of_its_payload() {
     let wrong = three().replacen("<Sts>BOOK", "<Sts>DONE", 1);
     let run = run_with(

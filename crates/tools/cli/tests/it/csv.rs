@@ -23,16 +23,16 @@ fn rows(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
+/// The cells of a column.
+fn values<'a>(rows: &'a [Vec<String>], name: &str) -> Vec<&'a str> {
+    let column = rows[0].iter().position(|column| column == name).unwrap();
+    rows[1..].iter().map(|row| row[column].as_str()).collect()
+}
+
 #[test]
 fn each_entry_is_a_row_with_a_signed_amount() {
     let rows = rows(&run_with(["statement", "csv", "-"], three().as_bytes()).fine());
-    let column = |name: &str| rows[0].iter().position(|column| column == name).unwrap();
-    let values = |name: &str| {
-        rows[1..]
-            .iter()
-            .map(|row| row[column(name)].as_str())
-            .collect::<Vec<_>>()
-    };
+    let values = |name| values(&rows, name);
     assert!(rows.iter().all(|row| row.len() == rows[0].len()));
     assert_eq!(values("amount"), ["25.00", "-12.50", "0.75"]);
     assert_eq!(values("direction"), ["CRDT", "DBIT", "CRDT"]);
@@ -47,6 +47,12 @@ fn each_entry_is_a_row_with_a_signed_amount() {
         ["AcctSvcrRef=REF-1", "EndToEndId=E2E-1", ""]
     );
     assert_eq!(values("currency"), ["AUD"; 3]);
+    let (received, issued) = ("Received Credit Transfers", "Issued Credit Transfers");
+    assert_eq!(
+        values("code_names"),
+        [received, issued, received]
+            .map(|family| format!("Payments / {family} / Domestic Credit Transfer"))
+    );
     assert_eq!(values("account"), [crate::documents::ACCOUNT; 3]);
 }
 
@@ -72,13 +78,14 @@ fn no_text_is_a_formula_and_amounts_are_numbers() {
     ];
     let entries = texts.map(|text| entry("-1.00").narrative(text).creditor(text.trim()));
     let rows = rows(&run_with(["statement", "csv", "-"], xml(entries).as_bytes()).fine());
-    for (row, text) in rows[1..].iter().zip(texts) {
+    let narratives = values(&rows, "narrative");
+    for ((row, narrative), text) in rows[1..].iter().zip(narratives).zip(texts) {
         let guarded = if text.starts_with('a') {
             text.to_owned()
         } else {
             format!("'{text}")
         };
-        assert_eq!(row.last().unwrap(), &guarded);
+        assert_eq!(narrative, guarded);
         assert!(row.contains(&"-1.00".to_owned()));
         assert!(
             !row.iter()
@@ -105,8 +112,10 @@ fn a_character_that_a_terminal_or_a_spreadsheet_obeys_is_escaped_in_a_file_too()
     let to = text(&folder.path("r.csv"));
     run(["statement", "csv", "-o", &to, &file]).fine();
     let rows = rows(&std::fs::read_to_string(to).unwrap());
-    let narratives: Vec<&String> = rows[1..].iter().map(|row| row.last().unwrap()).collect();
-    assert_eq!(narratives, texts.map(|(_, expected)| expected));
+    assert_eq!(
+        values(&rows, "narrative"),
+        texts.map(|(_, expected)| expected)
+    );
 }
 
 #[test]

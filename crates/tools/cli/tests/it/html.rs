@@ -69,6 +69,13 @@ fn no_element_and_no_attribute_comes_from_the_document() {
 }
 
 #[test]
+fn codes_have_their_names() {
+    let page = run_with(["statement", "html", "-"], three().as_bytes()).fine();
+    let names = "Payments / Received Credit Transfers / Domestic Credit Transfer";
+    assert_eq!(page.matches(names).count(), 2, "{page}");
+}
+
+#[test]
 fn names_of_files_are_texts_too() {
     let folder = Folder::new();
     let file = folder.file("<img src=x onerror=alert(1)>.xml", three());

@@ -13,6 +13,8 @@ fn a_report_is_a_table_with_balances_sums_and_totals() {
          rent 👍 (AcctSvcrRef REF-1)",
         "2021-07-29  2021-07-29  -12.50 AUD       12.50  BOOK    PMNT/ICDT/DMCT  Power & Light  (EndToEndId E2E-1)",
         "totals     2 credits: 25.75; 1 debit: -12.50; net 13.25 AUD",
+        "code       PMNT/ICDT/DMCT  Payments / Issued Credit Transfers / Domestic Credit Transfer",
+        "code       PMNT/RCDT/DMCT  Payments / Received Credit Transfers / Domestic Credit Transfer",
     ] {
         assert!(
             out.lines().any(|line| line == expected),

@@ -1,6 +1,6 @@
 //! A report as a section of the page.
 
-use super::super::row::{Row, TITLES, account_text, balance, parts};
+use super::super::row::{Row, TITLES, account_text, balance, code_names, domain, parts};
 use super::super::source::Source;
 use super::super::tally::{Running, Tally};
 use super::escape::{filters, text};
@@ -39,6 +39,7 @@ struct EntryView<'a> {
     /// The amount that the search adds up, if its currency is written in capital letters.
     amount: Option<Decimal>,
     cells: Vec<(Column, String)>,
+    code_names: Option<String>,
     parts: Vec<Row>,
     findings: &'a [String],
 }
@@ -127,6 +128,9 @@ impl Page {
                 .filter(|_| row.currency.bytes().all(|b| b.is_ascii_uppercase())),
             cells: columns.into_iter().zip(cells).collect(),
             row: &row,
+            code_names: domain(entry)
+                .map(code_names)
+                .filter(|names| !names.is_empty()),
             parts: parts(entry, account).collect(),
             findings,
         };
