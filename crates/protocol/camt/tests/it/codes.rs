@@ -62,6 +62,8 @@ fn only_combinations_of_the_list_are_listed() {
         code("CAMT", "RCDT", "ESCT"),
         code("PMNT", "OTHR", "ESCT"),
         code("PMNT", "MCOP", "IADD"),
+        // The workbook of the list gives this family no generic sub-family.
+        code("ACMT", "ACOP", "INTR"),
         code("pmnt", "RCDT", "ESCT"),
         code("PMNT", "RCDT", ""),
         code("PMNT", "", ""),
@@ -71,6 +73,10 @@ fn only_combinations_of_the_list_are_listed() {
     ] {
         assert!(!own.is_listed(), "{own:?}");
     }
+    assert_eq!(
+        code("ACMT", "ACOP", "INTR").sub_family_name(),
+        Some("Interest")
+    );
     let unknown = code("ABCD", "PMNT", "RCDT");
     assert_eq!(
         [
