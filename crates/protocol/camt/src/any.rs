@@ -80,21 +80,14 @@ impl AnyDocument {
         read(xml, options, usize::MAX)
     }
 
-    /// Returns the reports, statements or notifications as reports. That of a message with one has
-    /// the page of the header (`MsgPgntn`) if it states none of its own.
+    /// Returns the document as a report, with the statements or notifications as reports.
     #[must_use]
-    pub fn into_reports(self) -> Vec<report::Report> {
-        let document = match self {
+    pub fn into_report_document(self) -> report::Document {
+        match self {
             Self::Report(document) => *document,
             Self::Statement(document) => (*document).into(),
             Self::Notification(document) => (*document).into(),
-        };
-        let mut reports = document.reports;
-        if let [alone] = &mut reports[..] {
-            let header = document.group_header.and_then(|header| header.pagination);
-            alone.pagination = alone.pagination.take().or(header);
         }
-        reports
     }
 }
 

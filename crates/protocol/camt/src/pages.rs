@@ -1,9 +1,10 @@
 //! Reports that were sent in several pages.
 
 use crate::report::Report;
-use crate::{Balance, BalanceCode, CurrencyCode, Pagination, summary_of};
+use crate::{AnyDocument, Balance, BalanceCode, Entry, Pagination, summary_of};
 use bankrail_iso20022::__private::shown;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::mem;
 
 /// The most balances of a report that are compared with each other.
 const MOST_BALANCES: usize = 1_000;
@@ -70,8 +71,8 @@ pub enum PageProblemKind {
         /// The number of the page.
         page: u64,
     },
-    /// The pages have different texts or parts beyond the schema, for which one report has no room,
-    /// too many balances, or a number that cannot be read.
+    /// The pages state different things where one report has room for one, or have too many
+    /// balances, or a number that cannot be read.
     #[error("the pages cannot be merged because of their {part}")]
     Unmergeable {
         /// The part of the report.
@@ -93,25 +94,29 @@ pub enum PageProblemKind {
     },
 }
 
-/// Merges the pages of reports that were sent in several, in any order.
+/// Merges the pages of reports that were sent in several, in any order. Reports, statements and
+/// notifications are merged by themselves.
 ///
-/// [`AnyDocument::into_reports`](crate::AnyDocument::into_reports) gives the reports of a document,
-/// also statements and notifications, with their pages. Merge each of the three by itself.
+/// Pages belong together that are of one account, with the same electronic sequence number, or
+/// without one the same identification, and the same period. An account is one in each currency; a
+/// report that states none is of the only currency that others of the account state. A report has
+/// the page that it states itself, otherwise that of its message (`MsgPgntn`); without either it is
+/// the only page. All pages of a report must be there, up to one that is marked as the last. In a
+/// message of several reports, which may begin and end on any page of the message, only pages
+/// between two others are missed. The pages become one report without a page number:
 ///
-/// Pages belong together that are of one account and currency, with the same electronic sequence
-/// number, or without one the same identification, and the same period. A report without a page
-/// number is the only page. All pages of a report must be there, up to one that is marked as the
-/// last. They become one report without a page number:
-///
-/// - The parts before the entries are those of page 1, the entries are those of all pages in order.
-///   Interest of a later page is added unless it repeats that before.
+/// - Identification, time of creation and mark of a copy are those of page 1. Of other parts before
+///   the entries one page may state what others leave out; where two state different ones, nothing
+///   is merged. Interest of a later page is added unless it repeats that before.
+/// - The entries are those of all pages in order.
 /// - Opening balances are those of the first page that has one of the kind, closing balances those
 ///   of the last, of others equal ones are kept once. Interim balances are left out that close a
 ///   page before the last or open a page after the first.
 /// - The summary is the last one. Where that counts only the entries of its page, it is
 ///   [`summary_of`] all entries, without totals by bank transaction code.
 ///
-/// What is not merged is returned as it was, with its reason among the problems.
+/// What is not merged is returned as it was, with its reason among the problems. Headers of
+/// messages are no part of reports and are left out.
 ///
 /// Electronic sequence numbers are compared over all reports of an account that have one. Where a
 /// bank begins anew each year, merge each year by itself.
@@ -126,41 +131,28 @@ pub enum PageProblemKind {
 ///     <Rpt><Id>r</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct>
 ///     <Ntry><Amt Ccy="AUD">{amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>
 ///     </Rpt></BkToCstmrAcctRpt></Document>"#);
-///     AnyDocument::parse(&xml).map(|parsed| parsed.document.into_reports())
+///     AnyDocument::parse(&xml).map(|parsed| parsed.document)
 /// };
-/// let merged = merge_pages([page(2, true, "2.00")?, page(1, false, "1.00")?].concat());
+/// let merged = merge_pages([page(2, true, "2.00")?, page(1, false, "1.00")?]);
 /// assert_eq!((merged.reports.len(), merged.reports[0].entries.len()), (1, 2));
 ///
-/// let merged = merge_pages([page(3, true, "2.00")?, page(1, false, "1.00")?].concat());
+/// let merged = merge_pages([page(3, true, "2.00")?, page(1, false, "1.00")?]);
 /// assert_eq!(merged.reports.len(), 2);
 /// assert_eq!(merged.problems[0].kind, PageProblemKind::Missing { first: 2, last: 2 });
 /// # Ok::<(), bankrail_camt::ReadError>(())
 /// ```
 #[must_use]
-pub fn merge_pages(reports: impl IntoIterator<Item = Report>) -> MergedPages {
-    let mut groups: Vec<Vec<Report>> = Vec::new();
-    let mut places = HashMap::new();
-    for report in reports {
-        let sequence = report.electronic_sequence.map(|own| own.value());
-        let id = report.id.clone().filter(|_| sequence.is_none());
-        let key = (
-            account(&report),
-            sequence,
-            id,
-            format!("{:?}", report.period),
-        );
-        let place = *places.entry(key).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some(group) => group.push(report),
-            None => groups.push(vec![report]),
-        }
-    }
+pub fn merge_pages(documents: impl IntoIterator<Item = AnyDocument>) -> MergedPages {
     let mut merged = MergedPages::default();
     let mut sequences = Vec::new();
-    for mut pages in groups {
-        let mut found = order(&mut pages);
+    for Group {
+        account,
+        mut pages,
+        is_cut_anywhere,
+    } in groups(documents)
+    {
+        let mut found = order(&mut pages, is_cut_anywhere);
         let Some(first) = pages.first() else { continue };
-        let account = account(first);
         let id = first.id.as_ref().map_or("", |id| id.as_str()).to_owned();
         if let Some(number) = first.electronic_sequence
             && let Ok(number) = u64::try_from(number.value())
@@ -168,13 +160,16 @@ pub fn merge_pages(reports: impl IntoIterator<Item = Report>) -> MergedPages {
             sequences.push((account.clone(), number, id.clone()));
         }
         let twice = |kind: &PageProblemKind| matches!(kind, PageProblemKind::Twice { .. });
-        if found.iter().all(twice) && pages.len() > 1 {
-            match obstacle(&pages) {
-                Some(part) => found.push(PageProblemKind::Unmergeable { part }),
-                None => merge(&mut pages),
+        if let [alone] = &mut pages[..] {
+            if is_cut_anywhere {
+                alone.pagination = None;
             }
+        } else if found.iter().all(twice)
+            && let Err(part) = merge(&mut pages)
+        {
+            found.push(PageProblemKind::Unmergeable { part });
         }
-        let problem = |kind| PageProblem::new(&account.0, &id, kind);
+        let problem = |kind| PageProblem::new(&account.id, &id, kind);
         merged.problems.extend(found.into_iter().map(problem));
         merged.reports.append(&mut pages);
     }
@@ -191,7 +186,9 @@ pub fn merge_pages(reports: impl IntoIterator<Item = Report>) -> MergedPages {
                     last: number - 1,
                 },
             };
-            merged.problems.push(PageProblem::new(&account.0, id, kind));
+            merged
+                .problems
+                .push(PageProblem::new(&account.id, id, kind));
         }
     }
     merged
@@ -207,12 +204,79 @@ impl PageProblem {
     }
 }
 
-/// Returns the account of a report and its currency.
-fn account(report: &Report) -> (String, Option<CurrencyCode>) {
-    (
-        report.account.id.to_string(),
-        report.account.currency.clone(),
-    )
+/// An account in the reports of one message.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct ReportedAccount {
+    /// The message, as its place in the family.
+    message: u8,
+    id: String,
+    currency: Option<String>,
+}
+
+/// The pages of a report.
+struct Group {
+    account: ReportedAccount,
+    pages: Vec<Report>,
+    /// True for pages of messages with several reports, of which each may begin and end on any.
+    is_cut_anywhere: bool,
+}
+
+/// Puts the pages of each report together.
+fn groups(documents: impl IntoIterator<Item = AnyDocument>) -> Vec<Group> {
+    let mut all = Vec::new();
+    let mut currencies: HashMap<_, BTreeSet<String>> = HashMap::new();
+    for document in documents {
+        let message = match document {
+            AnyDocument::Report(_) => 2,
+            AnyDocument::Statement(_) => 3,
+            AnyDocument::Notification(_) => 4,
+        };
+        let document = document.into_report_document();
+        let header = document.group_header.and_then(|header| header.pagination);
+        let are_several = document.reports.len() > 1;
+        for mut report in document.reports {
+            let is_cut_anywhere = are_several && header.is_some() && report.pagination.is_none();
+            report.pagination = report.pagination.or_else(|| header.clone());
+            let currency = report.account.currency.as_ref().map(ToString::to_string);
+            let id = report.account.id.to_string();
+            let stated = currencies.entry((message, id.clone())).or_default();
+            stated.extend(currency.clone());
+            let account = ReportedAccount {
+                message,
+                id,
+                currency,
+            };
+            all.push((account, report, is_cut_anywhere));
+        }
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    let mut places = HashMap::new();
+    for (mut account, report, is_cut_anywhere) in all {
+        let stated = currencies.get(&(account.message, account.id.clone()));
+        if let Some(stated) = stated.filter(|stated| stated.len() == 1) {
+            account.currency = stated.first().cloned();
+        }
+        let sequence = report.electronic_sequence.map(|own| own.value());
+        let id = report.id.clone().filter(|_| sequence.is_none());
+        let key = (
+            account.clone(),
+            sequence,
+            id,
+            format!("{:?}", report.period),
+        );
+        let place = *places.entry(key).or_insert(groups.len());
+        if let Some(group) = groups.get_mut(place) {
+            group.pages.push(report);
+            group.is_cut_anywhere |= is_cut_anywhere;
+        } else {
+            groups.push(Group {
+                account,
+                pages: vec![report],
+                is_cut_anywhere,
+            });
+        }
+    }
+    groups
 }
 
 /// Returns the number of a page; 0 for one that cannot be read.
@@ -222,14 +286,15 @@ fn number(page: &Report) -> u64 {
 }
 
 /// Puts pages in order, leaves out copies, and returns what it found so.
-fn order(pages: &mut Vec<Report>) -> Vec<PageProblemKind> {
+fn order(pages: &mut Vec<Report>, is_cut_anywhere: bool) -> Vec<PageProblemKind> {
     let mut found = Vec::new();
     let mut kept: Vec<Report> = Vec::new();
     // The first page with a number, with which others are compared.
     let mut first = 0;
-    let mut expected = 1;
     let mut last = false;
     pages.sort_by_key(number);
+    let begin = pages.first().filter(|_| is_cut_anywhere);
+    let mut expected = begin.map_or(1, number);
     for report in pages.drain(..) {
         let page = number(&report);
         match kept.get(first).filter(|other| number(other) == page) {
@@ -256,7 +321,7 @@ fn order(pages: &mut Vec<Report>) -> Vec<PageProblemKind> {
         last = report.pagination.as_ref().is_none_or(|page| page.last_page);
         kept.push(report);
     }
-    if !last {
+    if !last && !is_cut_anywhere {
         found.push(PageProblemKind::Unfinished { expected });
     }
     *pages = kept;
@@ -270,63 +335,105 @@ fn is_copy(page: &Report, other: &Report) -> bool {
     page == *other
 }
 
-/// Returns the part because of which pages cannot become one report.
-fn obstacle(pages: &[Report]) -> Option<&'static str> {
-    let mut texts = pages
-        .iter()
-        .filter_map(|page| page.additional_information.as_ref());
-    let text = texts.next();
-    let extras = pages.first().map(|page| &page.extras);
-    let balances: usize = pages.iter().map(|page| page.balances.len()).sum();
-    let found = [
-        (
-            "additional information",
-            texts.any(|other| Some(other) != text),
-        ),
-        (
-            "parts beyond the schema",
-            pages.iter().any(|page| Some(&page.extras) != extras),
-        ),
-        ("number of balances", balances > MOST_BALANCES),
-        ("page numbers", pages.iter().any(|page| number(page) == 0)),
-    ];
-    found
-        .into_iter()
-        .find_map(|(part, differs)| differs.then_some(part))
+/// Makes one report of all its pages, in order. An error is the part because of which they cannot
+/// become one; then they are as they were.
+fn merge(pages: &mut Vec<Report>) -> Result<(), &'static str> {
+    // The other parts are put together first, without a copy of the entries.
+    let entries: Vec<Vec<Entry>> = pages
+        .iter_mut()
+        .map(|page| mem::take(&mut page.entries))
+        .collect();
+    match united(pages) {
+        Ok(mut whole) => {
+            let stated = pages.iter().zip(&entries).rev();
+            let mut stated =
+                stated.filter_map(|(page, own)| Some((page.summary.clone()?, own.len())));
+            let summary = stated.next();
+            whole.entries = entries.into_iter().flatten().collect();
+            whole.summary = summary.and_then(|(stated, own)| {
+                let all = stated.all.as_ref();
+                let counted = all.and_then(|all| all.entries.as_ref()?.to_number());
+                if counted == u64::try_from(own).ok() {
+                    summary_of(&whole.entries).map(Box::new)
+                } else {
+                    Some(stated)
+                }
+            });
+            *pages = vec![whole];
+            Ok(())
+        }
+        Err(part) => {
+            for (page, own) in pages.iter_mut().zip(entries) {
+                page.entries = own;
+            }
+            Err(part)
+        }
+    }
 }
 
-/// Makes one report of all its pages, in order.
-fn merge(pages: &mut Vec<Report>) {
-    let balances = joined(pages);
-    let summary = pages.iter().rev().find_map(|page| {
-        let summary = page.summary.clone()?;
-        Some((summary, u64::try_from(page.entries.len()).ok()))
-    });
-    let later: Vec<Report> = pages.drain(1..).collect();
-    let Some(report) = pages.first_mut() else {
-        return;
+/// Puts the parts of pages together but for entries and summary.
+fn united(pages: &[Report]) -> Result<Report, &'static str> {
+    let Some((first, later)) = pages.split_first() else {
+        return Err("number of pages");
     };
-    for mut page in later {
-        report.entries.append(&mut page.entries);
-        if !report.interest.ends_with(&page.interest) {
-            report.interest.append(&mut page.interest);
-        }
-        let text = page.additional_information;
-        report.additional_information = report.additional_information.take().or(text);
+    if pages.iter().any(|page| number(page) == 0) {
+        return Err("page numbers");
     }
-    report.balances = balances;
-    report.pagination = None;
-    report.summary = summary.and_then(|(stated, own)| {
-        let counted = stated
-            .all
-            .as_ref()
-            .and_then(|all| all.entries.as_ref()?.to_number());
-        if counted == own {
-            summary_of(&report.entries).map(Box::new)
-        } else {
-            Some(stated)
+    if pages.iter().map(|page| page.balances.len()).sum::<usize>() > MOST_BALANCES {
+        return Err("number of balances");
+    }
+    let mut whole = first.clone();
+    for page in later {
+        let (own, account) = (&mut whole.account, &page.account);
+        let same_account = agree(&mut own.kind, &account.kind)
+            && agree(&mut own.currency, &account.currency)
+            && agree(&mut own.name, &account.name)
+            && agree(&mut own.proxy, &account.proxy)
+            && agree(&mut own.owner, &account.owner)
+            && agree(&mut own.servicer, &account.servicer)
+            && own.extras == account.extras;
+        let parts = [
+            ("account", same_account),
+            (
+                "related account",
+                agree(&mut whole.related_account, &page.related_account),
+            ),
+            ("source", agree(&mut whole.source, &page.source)),
+            (
+                "legal sequence number",
+                agree(&mut whole.legal_sequence, &page.legal_sequence),
+            ),
+            (
+                "sequence ranges",
+                agree(&mut whole.sequence_ranges, &page.sequence_ranges),
+            ),
+            (
+                "additional information",
+                agree(
+                    &mut whole.additional_information,
+                    &page.additional_information,
+                ),
+            ),
+            ("parts beyond the schema", whole.extras == page.extras),
+        ];
+        if let Some((part, _)) = parts.iter().find(|(_, same)| !same) {
+            return Err(part);
         }
-    });
+        if !whole.interest.ends_with(&page.interest) {
+            whole.interest.extend_from_slice(&page.interest);
+        }
+    }
+    whole.balances = joined(pages);
+    whole.pagination = None;
+    Ok(whole)
+}
+
+/// Takes over a part that only another page states. Returns false where both state different ones.
+fn agree<T: Clone + PartialEq>(own: &mut Option<T>, other: &Option<T>) -> bool {
+    if own.is_none() {
+        own.clone_from(other);
+    }
+    other.is_none() || own == other
 }
 
 /// Returns the balances of a report of several pages.

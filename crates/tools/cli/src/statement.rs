@@ -128,6 +128,9 @@ pub(crate) enum Command {
     /// separate statement that may overlap with the others, unless the file before is a JSON answer
     /// that promises more. With --pages all files are the pages of one statement, in this order.
     ///
+    /// Page numbers of the documents are not compared: a page that is missing is not found here.
+    /// Pages of statements with such numbers are merged by the library's merge_pages.
+    ///
     /// Header and report are those of the newest document with new identifications. Page numbers,
     /// and totals per bank transaction code, are left out. Of each kind of balance the newest is
     /// kept, of opening balances the oldest.

@@ -3,7 +3,8 @@
 use crate::family::bytes;
 use bankrail_camt::report::{Document, Report};
 use bankrail_camt::{
-    AnyDocument, CopyDuplicate, Finding, GroupHeader, MergedPages, PageProblemKind, merge_pages,
+    AnyDocument, CopyDuplicate, Finding, GroupHeader, MergedPages, PageProblemKind,
+    ReportingSource, Text, WholeNumber, merge_pages,
 };
 use std::fmt::Write as _;
 
@@ -32,8 +33,8 @@ impl Whole {
         }
     }
 
-    /// The statement from entry to entry, with balances around it.
-    fn part(&self, from: usize, to: usize, page: Option<(usize, bool)>) -> Report {
+    /// A message with the statement from entry to entry, with balances around it.
+    fn part(&self, from: usize, to: usize, page: Option<(usize, bool)>) -> Document {
         let pages = page.map(|(page, last)| {
             format!("Pgntn><PgNb>{page}</PgNb><LastPgInd>{last}</LastPgInd></")
         });
@@ -107,18 +108,18 @@ impl Whole {
             xml.push_str("<AddtlStmtInf>end</AddtlStmtInf>");
         }
         xml.push_str("</Stmt></BkToCstmrStmt></Document>");
-        let [report] = &AnyDocument::parse(&xml).unwrap().document.into_reports()[..] else {
-            panic!("one statement")
-        };
-        report.clone()
+        AnyDocument::parse(&xml)
+            .unwrap()
+            .document
+            .into_report_document()
     }
 
     fn whole(&self) -> Report {
-        self.part(0, self.entries.len(), None)
+        self.part(0, self.entries.len(), None).reports.remove(0)
     }
 
     /// The statement in pages, in any order but always the same.
-    fn pages(&self, seed: u64) -> Vec<Report> {
+    fn pages(&self, seed: u64) -> Vec<Document> {
         let bytes = bytes(seed, 96);
         let mut cuts: Vec<usize> = (1..self.entries.len())
             .filter(|index| bytes[*index].is_multiple_of(4))
@@ -146,9 +147,26 @@ fn signed(amount: i64) -> String {
     format!("<Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>")
 }
 
-fn page(report: &Report) -> (u64, bool) {
-    let page = report.pagination.as_ref().unwrap();
+/// The report of a message, with its page.
+fn report(message: &Document) -> Report {
+    let mut report = message.reports[0].clone();
+    let header = message.group_header.as_ref().unwrap();
+    report.pagination = report.pagination.or(header.pagination.clone());
+    report
+}
+
+fn page(message: &Document) -> (u64, bool) {
+    let page = report(message).pagination.unwrap();
     (page.page.to_number().unwrap(), page.last_page)
+}
+
+fn reports(messages: &[Document]) -> Vec<Report> {
+    messages.iter().map(report).collect()
+}
+
+fn merge(messages: impl IntoIterator<Item = Document>) -> MergedPages {
+    let messages = messages.into_iter().map(Box::new);
+    merge_pages(messages.map(AnyDocument::Report))
 }
 
 /// The findings of a report alone.
@@ -174,7 +192,7 @@ fn kinds(merged: &MergedPages) -> Vec<&PageProblemKind> {
 fn pages_in_any_order_become_the_report_that_was_cut() {
     for seed in 0..200 {
         let whole = Whole::new(seed);
-        let merged = merge_pages(whole.pages(seed + 1));
+        let merged = merge(whole.pages(seed + 1));
         assert_eq!(merged.problems, []);
         assert_eq!(merged.reports, [whole.whole()], "{seed}");
         assert_eq!(findings(&merged.reports[0]), []);
@@ -190,7 +208,7 @@ fn a_page_that_is_not_there_is_exactly_the_gap() {
         let mut pages = Whole::new(seed).pages(seed + 1);
         let dropped = usize::try_from(seed).unwrap() % pages.len();
         let (number, last) = page(&pages.remove(dropped));
-        let merged = merge_pages(pages.clone());
+        let merged = merge(pages.clone());
         let expected = if last {
             PageProblemKind::Unfinished { expected: number }
         } else {
@@ -202,7 +220,7 @@ fn a_page_that_is_not_there_is_exactly_the_gap() {
         assert_eq!(kinds(&merged), [&expected], "{seed}");
         // Nothing was merged.
         pages.sort_by_key(page);
-        assert_eq!(merged.reports, pages);
+        assert_eq!(merged.reports, reports(&pages));
     }
 }
 
@@ -213,9 +231,9 @@ fn a_page_that_is_there_twice_is_left_out_once() {
         let mut pages = whole.pages(seed + 1);
         let mut double = pages[usize::try_from(seed).unwrap() % pages.len()].clone();
         let (number, _) = page(&double);
-        double.copy_duplicate = Some(CopyDuplicate::Duplicate).filter(|_| seed % 2 == 0);
+        double.reports[0].copy_duplicate = Some(CopyDuplicate::Duplicate).filter(|_| seed % 2 == 0);
         pages.push(double);
-        let merged = merge_pages(pages);
+        let merged = merge(pages);
         assert_eq!(kinds(&merged), [&PageProblemKind::Twice { page: number }]);
         assert_eq!(merged.reports, [whole.whole()], "{seed}");
     }
@@ -230,9 +248,9 @@ fn pages_with_one_number_and_different_content_stay_apart() {
         whole.part(2, count, Some((2, true))),
         whole.part(3, count, Some((2, true))),
     ];
-    let merged = merge_pages(pages.clone());
+    let merged = merge(pages.clone());
     assert_eq!(kinds(&merged), [&PageProblemKind::Different { page: 2 }]);
-    assert_eq!(merged.reports, pages);
+    assert_eq!(merged.reports, reports(&pages));
     assert_eq!(
         merged.problems[0].to_string(),
         format!(
@@ -245,9 +263,9 @@ fn pages_with_one_number_and_different_content_stay_apart() {
         whole.part(0, 2, Some((1, true))),
         whole.part(2, count, Some((2, true))),
     ];
-    let merged = merge_pages(pages.clone());
+    let merged = merge(pages.clone());
     assert_eq!(kinds(&merged), [&PageProblemKind::AfterLast { page: 2 }]);
-    assert_eq!(merged.reports, pages);
+    assert_eq!(merged.reports, reports(&pages));
 }
 
 #[test]
@@ -258,10 +276,14 @@ fn sequence_numbers_that_are_missing_or_twice_are_found() {
             day,
             ..Whole::new(day)
         };
-        whole.whole()
+        let mut message = whole.part(0, whole.entries.len(), None);
+        // Some state the currency of the account, others leave it out.
+        let currency = Some("AUD".into()).filter(|_| day % 2 == 0);
+        message.reports[0].account.currency = currency;
+        message
     };
     let statements = [of(9, 5), of(3, 1), of(4, 2), of(5, 3), of(5, 4)];
-    let merged = merge_pages(statements.clone());
+    let merged = merge(statements.clone());
     assert_eq!(
         kinds(&merged),
         [
@@ -270,17 +292,124 @@ fn sequence_numbers_that_are_missing_or_twice_are_found() {
         ]
     );
     assert_eq!(merged.problems[1].report, "s9");
-    assert_eq!(merged.reports, statements);
+    assert_eq!(merged.reports, reports(&statements));
 }
 
 #[test]
 fn texts_that_differ_keep_pages_apart() {
-    let whole = Whole::new(1);
-    let mut first = whole.part(0, 2, Some((1, false)));
-    first.additional_information = Some("begin".into());
-    let pages = [first, whole.part(2, whole.entries.len(), Some((2, true)))];
-    let merged = merge_pages(pages.clone());
+    let mut pages = halves(&Whole::new(1));
+    pages[0].reports[0].additional_information = Some("begin".into());
+    let merged = merge(pages.clone());
     let part = "additional information";
     assert_eq!(kinds(&merged), [&PageProblemKind::Unmergeable { part }]);
-    assert_eq!(merged.reports, pages);
+    assert_eq!(merged.reports, reports(&pages));
+}
+
+/// Two pages of one report.
+fn halves(whole: &Whole) -> [Document; 2] {
+    [
+        whole.part(0, 2, Some((1, false))),
+        whole.part(2, whole.entries.len(), Some((2, true))),
+    ]
+}
+
+#[test]
+fn parts_before_the_entries_may_be_on_any_page() {
+    let whole = Whole::new(1);
+    let mut expected = whole.whole();
+    let mut pages = halves(&whole);
+    expected.account.currency = Some("AUD".into());
+    pages[0].reports[0].account.currency = Some("AUD".into());
+    expected.account.name = Some("Rent".into());
+    pages[1].reports[0].account.name = Some("Rent".into());
+    expected.source = Some(source("core"));
+    pages[1].reports[0].source = Some(source("core"));
+    let merged = merge(pages);
+    assert_eq!(merged.problems, []);
+    assert_eq!(merged.reports, [expected]);
+}
+
+fn source(text: &str) -> ReportingSource {
+    ReportingSource::Proprietary(Text::from(text))
+}
+
+#[test]
+fn parts_before_the_entries_that_differ_keep_pages_apart() {
+    let state = |report: &mut Report, part: &str, text: &str| match part {
+        "account" => report.account.name = Some(text.into()),
+        "source" => report.source = Some(source(text)),
+        _ => report.legal_sequence = Some(WholeNumber::parse(text).unwrap()),
+    };
+    for part in ["account", "source", "legal sequence number"] {
+        let mut pages = halves(&Whole::new(1));
+        state(&mut pages[0].reports[0], part, "1");
+        state(&mut pages[1].reports[0], part, "2");
+        let merged = merge(pages.clone());
+        assert_eq!(kinds(&merged), [&PageProblemKind::Unmergeable { part }]);
+        assert_eq!(merged.reports, reports(&pages));
+    }
+}
+
+#[test]
+fn an_account_in_two_currencies_is_two() {
+    let [mut first, mut second] = halves(&Whole::new(1));
+    first.reports[0].account.currency = Some("AUD".into());
+    second.reports[0].account.currency = Some("EUR".into());
+    let merged = merge([first, second]);
+    assert_eq!(
+        kinds(&merged),
+        [
+            &PageProblemKind::Unfinished { expected: 2 },
+            &PageProblemKind::Missing { first: 1, last: 1 },
+        ]
+    );
+}
+
+#[test]
+fn a_report_of_a_message_with_several_begins_and_ends_on_any_page() {
+    let wholes = [1, 2, 3].map(|sequence| Whole {
+        sequence,
+        header_pages: true,
+        ..Whole::new(1)
+    });
+    let count = wholes[0].entries.len();
+    // The second statement is on all three pages of the message.
+    let message = |page, last, statements: &[(usize, usize, usize)]| {
+        let mut messages = statements
+            .iter()
+            .map(|(whole, from, to)| wholes[*whole].part(*from, *to, Some((page, last))));
+        let mut message = messages.next().unwrap();
+        message.reports.extend(messages.flat_map(|one| one.reports));
+        message
+    };
+    let pages = [
+        message(1, false, &[(0, 0, count), (1, 0, 1)]),
+        message(2, false, &[(1, 1, 2)]),
+        message(3, true, &[(1, 2, count), (2, 0, count)]),
+    ];
+    let merged = merge(pages.clone());
+    assert_eq!(merged.problems, []);
+    assert_eq!(merged.reports, wholes.each_ref().map(Whole::whole));
+
+    let [first, _, third] = pages;
+    let merged = merge([first, third]);
+    assert_eq!(
+        kinds(&merged),
+        [&PageProblemKind::Missing { first: 2, last: 2 }]
+    );
+    assert_eq!(merged.reports.len(), 4);
+}
+
+#[test]
+fn reports_and_statements_are_apart() {
+    let [first, second] = halves(&Whole::new(1));
+    let first = AnyDocument::Report(Box::new(first));
+    let xml = second.to_xml().unwrap();
+    let xml = xml.replace("camt.052", "camt.053");
+    let xml = xml.replace("BkToCstmrAcctRpt", "BkToCstmrStmt");
+    let xml = xml
+        .replace("Rpt>", "Stmt>")
+        .replace("RptPgntn", "StmtPgntn");
+    let second = AnyDocument::parse(xml.replace("AddtlRptInf", "AddtlStmtInf")).unwrap();
+    assert_eq!(merge_pages([first, second.document]).reports.len(), 2);
 }
