@@ -8,6 +8,8 @@ use bankrail_camt::{
     AnyDocument, AnyReader, Finding, FindingKind, LimitKind, Parsed, ReadErrorKind, ReadLimits,
     ReadOptions,
 };
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use std::io::BufReader;
 
 const NEW: Schema = Schema {
@@ -336,6 +338,21 @@ fn what_is_no_document_is_refused_at_its_place() {
             "pain.001.001.09",
         ),
         ("<html><p/></html>".to_owned(), 0, "HTML"),
+        (
+            format!("<w><v>a</v><v>\n<![CDATA[{bare}]]></v></w>"),
+            "<w><v>a</v><v>\n".len(),
+            "found a document as text, in CDATA or with escapes: unpack this text",
+        ),
+        (
+            format!("<w>{}</w>", bare.replace('<', "&lt;")),
+            "<w>".len(),
+            "found a document as text",
+        ),
+        (
+            format!("<w> {}</w>", STANDARD.encode(&bare)),
+            "<w>".len(),
+            "found a document in base64: unpack this text",
+        ),
         (format!("<w>{bare}"), bare.len() + 3, "end of the document"),
         (
             format!("{bare}<!DOCTYPE w><w>{bare}</w>"),
@@ -359,6 +376,14 @@ fn what_is_no_document_is_refused_at_its_place() {
         assert!(error.to_string().contains(expected), "{error}");
         assert_eq!(error.offset(), u64::try_from(place).unwrap(), "{error}");
     }
+}
+
+/// A text in a wrapper that looks like a packed document does not matter beside a document.
+#[test]
+fn a_text_beside_a_document_may_be_markup() {
+    let bare = document(NEW);
+    let xml = format!("<w><v><![CDATA[<p>Dear customer</p>]]></v>{bare}</w>");
+    assert_eq!(AnyDocument::parse_all(&xml).unwrap().len(), 1);
 }
 
 /// Whatever is damaged, the whole input and its stream are read, or refused, alike.

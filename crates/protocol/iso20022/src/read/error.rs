@@ -126,6 +126,26 @@ pub enum ReadErrorKind {
         /// The end of the namespace, escaped; `none` without one.
         found: String,
     },
+    /// A document packed in a text, such as that of an element of SOAP. Texts are not unpacked.
+    #[error(
+        "expected the element Document, found a document {found}: unpack this text, and read it by itself"
+    )]
+    PackedDocument {
+        /// The form.
+        found: &'static str,
+    },
+    /// A document in another encoding than the one before it. One input is decoded by the encoding
+    /// of its first document.
+    #[error(
+        "expected the encoding of the document before, {before}, found {found}: cut the input here, and read each \
+         part by itself"
+    )]
+    OtherEncoding {
+        /// The encoding of the document before; cut and escaped when long.
+        before: String,
+        /// The declared encoding; cut and escaped when long.
+        found: String,
+    },
     /// A second document, where one was to be read.
     #[error("expected one document, found another: read all of them, with parse_all or a reader")]
     SeveralDocuments,

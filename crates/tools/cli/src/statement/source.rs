@@ -208,6 +208,12 @@ impl<'a> Source<'a> {
                 self.error(error),
                 "pass a camt.052, camt.053 or camt.054, unpacked, or the whole answer that it came in",
             ),
+            ReadErrorKind::PackedDocument { .. } | ReadErrorKind::OtherEncoding { .. } => {
+                Failure::refused(
+                    self.error(error),
+                    "put each document into a file of its own",
+                )
+            }
             _ => Failure::refused(
                 self.error(error),
                 "ask the sender for a camt.052, camt.053 or camt.054",

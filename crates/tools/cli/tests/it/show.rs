@@ -107,6 +107,10 @@ fn what_is_no_report_is_named_and_has_no_entries_line() {
             "a SWIFT message such as MT940",
         ),
         (b"Date;Amount\r\n", "separated values (CSV)"),
+        (
+            b"<Envelope><Body>PD94bWwgdmVyc2lvbj0nMS4wJz8+</Body></Envelope>",
+            "put each document into a file of its own",
+        ),
     ] {
         for command in ["show", "check", "csv"] {
             let ran = run_with(["statement", command, "-"], bytes);

@@ -9,6 +9,7 @@ use crate::read::cursor::Shape;
 use crate::read::declaration;
 use crate::read::error::{Halt, ReadErrorKind, named};
 use crate::read::keep::Keeper;
+use crate::read::tokens::Mark;
 use crate::version::Version;
 use crate::xml::is_blank;
 use quick_xml::events::Event;
@@ -17,6 +18,16 @@ use quick_xml::events::Event;
 const MESSAGES: &str = "urn:iso:std:iso:20022:tech:xsd:";
 /// The messages that hold others: headers of files and of business messages, and envelopes.
 const HOLDERS: [&str; 2] = ["head.", "nvlp."];
+
+/// The parts read since the document before, or since the beginning.
+#[derive(Default)]
+struct Before {
+    /// The first root, and where it starts.
+    root: Option<(String, Mark)>,
+    /// The form of the first document in a text, and where that starts.
+    packed: Option<(&'static str, Mark)>,
+    header: Option<AppHeader>,
+}
 
 impl Events<'_> {
     /// Reads up to the start tag of the next element `Document`, through elements around it, and
@@ -34,63 +45,88 @@ impl Events<'_> {
         self.namespaces.adopt("".into());
         self.tokens.remember();
         let start = self.tokens.mark();
-        let (mut root, mut header, mut text) = (None, None, String::new());
+        let (mut before, mut text) = (Before::default(), String::new());
         loop {
             text.clear();
             let token = if self.depth > 0 {
-                self.next(&mut text, false)?
-            } else if let Some(token) = self.beside(is_text)? {
-                token
-            } else if let Some((found, mark)) = root {
-                // Nothing in this root, or in those after it.
-                let expected = "Document";
-                let position = self.position(mark);
-                return Err(Halt::new(
-                    ReadErrorKind::WrongRoot { expected, found },
-                    position,
-                ));
+                Some(self.next(&mut text, false)?)
             } else {
-                return Ok(false);
+                self.beside(is_text)?
             };
             match token {
-                Token::Content => continue,
-                Token::End => {
-                    self.close();
-                    continue;
+                Some(Token::Start) => {
+                    self.open()?;
+                    if self.is_document(&mut before, keeper)? {
+                        break;
+                    }
                 }
-                Token::Start => self.open()?,
-            }
-            self.is_ours()?;
-            let name = shown(self.tag.local_name());
-            if name == "Document" {
-                break;
-            }
-            if self.depth == 1 && root.is_none() {
-                root = Some((name.clone(), self.mark));
-            }
-            if name == "AppHdr" {
-                let xml = self.capture(keeper)?;
-                self.hold(xml.len())?;
-                let held = keeper.hold(xml.len());
-                self.bounded(held)?;
-                header = Some(AppHeader::of(xml));
-            } else if !named(&name).is_empty() || self.is_message() {
-                let (expected, found) = ("Document", name);
-                return Err(self.halt(ReadErrorKind::WrongRoot { expected, found }));
+                Some(Token::End) => self.close(),
+                Some(Token::Content) if before.packed.is_none() => {
+                    before.packed = packed(&text).map(|form| (form, self.mark));
+                }
+                Some(Token::Content) => {}
+                None => return self.no_document(before).map_or(Ok(false), Err),
             }
         }
         self.wrappers = self.depth - 1;
-        if self.wrappers == 0 && header.is_none() {
+        if self.wrappers > 0 || before.header.is_some() {
+            *around = Some(Box::new(self.around(start, before.header, keeper)?));
+        }
+        Ok(true)
+    }
+
+    /// True for the start tag of a document. Another element is noted, and refused if it cannot
+    /// hold a document; a header is read whole.
+    fn is_document(&mut self, before: &mut Before, keeper: &mut Keeper) -> Result<bool, Halt> {
+        self.is_ours()?;
+        let name = shown(self.tag.local_name());
+        if name == "Document" {
             return Ok(true);
         }
+        if self.depth == 1 && before.root.is_none() {
+            before.root = Some((name.clone(), self.mark));
+        }
+        if name == "AppHdr" {
+            let xml = self.capture(keeper)?;
+            self.keep(keeper, &xml)?;
+            before.header = Some(AppHeader::of(xml));
+        } else if !named(&name).is_empty() || self.is_message() {
+            let (expected, found) = ("Document", name);
+            return Err(self.halt(ReadErrorKind::WrongRoot { expected, found }));
+        }
+        Ok(false)
+    }
+
+    /// Returns the error of an input that ends with a root that has no document in it.
+    fn no_document(&mut self, before: Before) -> Option<Halt> {
+        let (found, mark) = before.root?;
+        let expected = "Document";
+        let (kind, mark) = match before.packed {
+            Some((found, mark)) => (ReadErrorKind::PackedDocument { found }, mark),
+            None => (ReadErrorKind::WrongRoot { expected, found }, mark),
+        };
+        Some(Halt::new(kind, self.position(mark)))
+    }
+
+    /// Returns the parts around a document whose start tag has just been read.
+    fn around(
+        &mut self,
+        start: Mark,
+        header: Option<AppHeader>,
+        keeper: &mut Keeper,
+    ) -> Result<Around, Halt> {
         let mut before = self.since(start)?;
         let tag = self.tokens.offset() - self.mark.text;
         before.truncate(before.len() - usize::try_from(tag).unwrap_or_default());
-        let held = keeper.hold(before.len());
-        self.bounded(held)?;
-        self.hold(before.len())?;
-        *around = Some(Box::new(Around { header, before }));
-        Ok(true)
+        self.keep(keeper, &before)?;
+        Ok(Around { header, before })
+    }
+
+    /// Counts markup that is kept.
+    fn keep(&mut self, keeper: &mut Keeper, xml: &str) -> Result<(), Halt> {
+        self.hold(xml.len())?;
+        let held = keeper.hold(xml.len());
+        self.bounded(held)
     }
 
     /// True when the element just begun is of a message that holds no other.
@@ -137,11 +173,8 @@ impl Events<'_> {
         };
         let [before, found] = [name(&self.declared), name(&encoding)];
         if self.begun && before != found && !is_text {
-            return Err(malformed(&format!(
-                "expected the encoding of the document before, {}, found {}: read each by itself",
-                shown(&before),
-                shown(&found)
-            )));
+            let [before, found] = [shown(&before), shown(&found)];
+            return Err(ReadErrorKind::OtherEncoding { before, found });
         }
         self.declared = encoding;
         Ok(())
@@ -199,6 +232,19 @@ impl Events<'_> {
             };
             self.content(checked)?;
         }
+    }
+}
+
+/// Returns the form of a document that begins a text: as text, or in base64.
+fn packed(text: &str) -> Option<&'static str> {
+    // `<?xml`, `<?xml` after a byte order mark, and `<Docum`.
+    const BASE64: [&str; 3] = ["PD94bW", "77u/PD94bW", "PERvY3Vt"];
+    let text = text.trim_start();
+    if text.starts_with('<') {
+        Some("as text, in CDATA or with escapes")
+    } else {
+        let is_base64 = BASE64.iter().any(|begin| text.starts_with(begin));
+        is_base64.then_some("in base64")
     }
 }
 
