@@ -185,9 +185,10 @@ impl Message {
         let to_version = self.sequence.version.is_some().then(|| {
             quote! {
                 /// Returns the document in another version. The findings name the parts that the
-                /// version does not have, which are left out, and whatever else its schema
-                /// refuses, which stays: parts that it demands, values that it does not allow.
-                /// Without a finding of the schema, nothing is lost.
+                /// version does not have or cannot hold, which are left out (`UnknownElement`,
+                /// `UnknownAttribute`, `UnexpectedText`), and whatever else its schema refuses,
+                /// which stays: parts that it demands, values that it does not allow. Without a
+                /// finding of the schema, nothing is lost. Paths are those in the new document.
                 ///
                 /// # Errors
                 /// `WriteError::Character`; `WriteError::Unfaithful` when the other document

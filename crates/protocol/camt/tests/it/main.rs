@@ -13,4 +13,5 @@ mod pages;
 mod reading;
 mod schemas;
 mod sizes;
+mod to_version;
 mod versions;

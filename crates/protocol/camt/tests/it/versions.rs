@@ -1,12 +1,10 @@
 //! Which documents are read, and what one version has that another has not.
 
 use crate::documents::document;
-use crate::family::{MESSAGES, Schema, VERSIONS, all, check, read, strict, write};
+use crate::family::{MESSAGES, Schema, all, check, read, strict, write};
 use bankrail_camt::{
-    AnyDocument, AnyReader, FindingKind, ReadErrorKind, ReadOptions, Version, notification, report,
-    statement,
+    AnyDocument, AnyReader, FindingKind, ReadErrorKind, ReadOptions, Version, report,
 };
-use bankrail_iso20022::__private::{self as engine, Message};
 
 const OLD: Schema = Schema {
     message: 52,
@@ -183,50 +181,6 @@ fn a_part_of_another_version_is_not_written() {
     let xml = document.to_xml().unwrap();
     let again = AnyDocument::parse_with(&xml, &strict()).unwrap().document;
     assert_eq!(again, AnyDocument::Report(document));
-}
-
-/// What remains is of the other version, and all that is lost is reported.
-#[test]
-fn a_document_is_taken_to_each_other_version() {
-    for schema in all() {
-        for version in VERSIONS {
-            let to = Version::new(version);
-            for seed in 0..4 {
-                let xml = schema.invent(seed);
-                let place = format!("{} to {to}, {seed}", schema.name());
-                match schema.message {
-                    52 => there_and_back::<report::Document>(&xml, to, &place),
-                    53 => there_and_back::<statement::Document>(&xml, to, &place),
-                    _ => there_and_back::<notification::Document>(&xml, to, &place),
-                }
-            }
-        }
-    }
-}
-
-fn there_and_back<M: Message>(xml: &str, to: Version, place: &str) {
-    let document = engine::parse::<M>(xml.as_bytes(), &strict())
-        .unwrap()
-        .document;
-    let there = engine::to_version(&document, to).unwrap();
-    let lost = there
-        .findings
-        .iter()
-        .filter(|finding| finding.kind.is_schema());
-    let lost: Vec<String> = lost.map(ToString::to_string).collect();
-    // Nothing is left that the version does not have.
-    let left = engine::check(&there.document);
-    let left = left.iter().filter(|finding| finding.kind.is_schema());
-    for finding in left {
-        assert!(lost.contains(&finding.to_string()), "{place}: {finding}");
-        assert_ne!(finding.kind.name(), "UnknownElement", "{place}: {finding}");
-    }
-    let again = engine::to_version(&there.document, to).unwrap();
-    assert!(again.document == there.document, "{place}");
-    if lost.is_empty() {
-        let back = engine::to_version(&there.document, document.version()).unwrap();
-        assert!(back.document == document, "{place}");
-    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Message, Parsed, read};
 use crate::extra::Kept;
-use crate::finding::Finding;
+use crate::finding::{Finding, FindingKind};
 use crate::output::Output;
 use crate::read::{ReadError, ReadLimits, ReadOptions};
 use crate::version::Version;
@@ -77,6 +77,10 @@ pub fn to_version<M: Message>(document: &M, version: Version) -> Result<Parsed<M
     };
     let mut parsed = read::parse::<M>(text.as_bytes(), &options)
         .map_err(|why| WriteError::Unfaithful { why: Some(why) })?;
+    // The document has the order of the schema again.
+    parsed
+        .findings
+        .retain(|finding| !matches!(finding.kind, FindingKind::OutOfOrder { .. }));
     // Places in a text that the caller never sees would mislead.
     for finding in &mut parsed.findings {
         finding.position = None;

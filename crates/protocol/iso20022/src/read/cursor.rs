@@ -497,7 +497,7 @@ impl Cursor<'_> {
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
         // Reported as repeated, it is not reported as late, too.
         self.path.take_late();
-        self.report(FindingKind::Repeated { name, max: 1 });
+        self.report_excess(name, FindingKind::Repeated { name, max: 1 });
         self.path.pop();
         let last = self.path.set_last(Some((name, 0)));
         let kept = self.keep();
@@ -509,10 +509,21 @@ impl Cursor<'_> {
     #[cold]
     pub fn refuse_second(&mut self, fields: &[Field], index: usize) -> Result<(), Halt> {
         if let Some(field) = fields.get(index) {
-            self.report(FindingKind::SecondChoice { name: field.wire });
+            let kind = FindingKind::SecondChoice { name: field.wire };
+            self.report_excess(field.wire, kind);
         }
         self.path.pop();
         self.keep()
+    }
+
+    /// Reports an element for which there is no room: as unknown where it is not kept.
+    fn report_excess(&mut self, name: &str, kind: FindingKind) {
+        let unknown = || FindingKind::UnknownElement { name: name.into() };
+        self.report(if self.findings.drops_unknown() {
+            unknown()
+        } else {
+            kind
+        });
     }
 
     /// Reports that the element just begun should have stood before another, if so.

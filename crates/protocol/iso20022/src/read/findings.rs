@@ -1,7 +1,7 @@
 //! The findings of a reader so far.
 
 use super::options::{Mode, ReadOptions};
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{Finding, FindingKind, Position};
 use crate::version::Version;
 
 /// The number of findings that there was no room for, by kind.
@@ -108,6 +108,13 @@ impl Findings {
 
     pub(crate) fn push(&mut self, finding: Finding) {
         self.found.push(finding);
+    }
+
+    /// Removes the findings from a position on.
+    pub(crate) fn forget_from(&mut self, start: Position) {
+        let is_before = |place: Position| place.offset < start.offset;
+        self.found
+            .retain(|finding| finding.position.is_none_or(is_before));
     }
 
     /// True when no finding refuses the document.

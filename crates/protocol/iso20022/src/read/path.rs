@@ -113,14 +113,19 @@ impl Path {
 
     /// Returns the path as findings and errors have it.
     pub(crate) fn text(&self) -> String {
+        self.text_to(self.steps.len())
+    }
+
+    /// Returns the path of the element that is so deep.
+    pub(crate) fn text_to(&self, depth: usize) -> String {
+        let steps = self.steps.get(..depth).unwrap_or_default();
         // A number has seldom more than four digits.
-        let length: usize = self
-            .steps
+        let length: usize = steps
             .iter()
             .map(|step| 1 + step.name.len() + if step.repeats { 6 } else { 0 })
             .sum();
         let mut path = String::with_capacity(length);
-        for step in &self.steps {
+        for step in steps {
             push_step(&mut path, step.name, step.repeats.then_some(step.index));
         }
         path

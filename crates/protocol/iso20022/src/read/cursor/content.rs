@@ -5,6 +5,7 @@ use crate::field::Unreadable;
 use crate::finding::FindingKind;
 use crate::read::error::{Halt, ReadErrorKind};
 use crate::read::events::Token;
+use crate::xml::is_blank;
 use bankrail_values::excerpt;
 
 impl Cursor<'_> {
@@ -38,11 +39,18 @@ impl Cursor<'_> {
         parse: impl FnOnce(&str) -> Result<V, Unreadable>,
         faults: fn(&V, &str, u8) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
-        self.read_text()?;
-        let value = parse(&self.text).map_err(|Unreadable { expected }| {
-            let found = excerpt(&self.text);
-            self.halt_here(ReadErrorKind::Unreadable { expected, found })
-        })?;
+        let has_elements = self.read_text()?;
+        let unreadable = |from: &mut Self, expected| {
+            let found = excerpt(&from.text);
+            from.halt_here(ReadErrorKind::Unreadable { expected, found })
+        };
+        // Elements alone are what another version has under the name. Where they are dropped, an
+        // empty text would stand for them.
+        if has_elements && self.findings.drops_unknown() && is_blank(&self.text) {
+            return Err(unreadable(self, "text"));
+        }
+        let value =
+            parse(&self.text).map_err(|Unreadable { expected }| unreadable(self, expected))?;
         // Before the element is left, because a finding has the path of the current element.
         for kind in faults(&value, &self.text, self.events.version()) {
             self.report(kind);
@@ -51,16 +59,21 @@ impl Cursor<'_> {
         Ok(value)
     }
 
-    /// Reads character data up to the end tag into `text`.
-    fn read_text(&mut self) -> Result<(), Halt> {
+    /// Reads character data up to the end tag into `text`. Returns true if there are elements in
+    /// it.
+    fn read_text(&mut self) -> Result<bool, Halt> {
         self.text.clear();
+        let mut has_elements = false;
         loop {
             match self.events.next(&mut self.text, false)? {
                 Token::End => {
                     self.events.close();
-                    return Ok(());
+                    return Ok(has_elements);
                 }
-                Token::Start => self.unknown_in_text()?,
+                Token::Start => {
+                    has_elements = true;
+                    self.unknown_in_text()?;
+                }
                 Token::Content => {}
             }
             self.events.bound_text(&self.text)?;

@@ -3,11 +3,13 @@
 //!
 //! - An element that may be missing, with an invalid value in it or without a part that the schema
 //!   demands of it. The innermost such element is kept as markup.
+//! - Where unknown parts are dropped, such an element is dropped and reported as one of them.
 //! - A unit, such as an entry, on request. A reader of one part after the other hands it out as an
 //!   error and goes on.
 
 use super::Cursor;
 use crate::extra::ExtraPart;
+use crate::finding::FindingKind;
 use crate::read::error::{Halt, ReadError};
 use crate::read::findings::FurtherFindings;
 use crate::read::keep::Sequence;
@@ -70,6 +72,14 @@ impl Cursor<'_> {
             return Err(halt);
         }
         let mut xml = self.rest(place)?;
+        if self.findings.drops_unknown() {
+            let path = self.path.text_to(place.level);
+            self.return_to(place);
+            self.findings.forget_from(self.events.position(place.mark));
+            let name = name.to_owned();
+            self.report_at(FindingKind::UnknownElement { name }, path, place.mark);
+            return Ok(());
+        }
         // Before returning to the place, because the reason is about the innermost element.
         let path = self.path.text();
         let (kind, position, _) = halt.into_parts();
