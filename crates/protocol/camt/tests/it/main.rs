@@ -9,6 +9,7 @@ mod around;
 mod codes;
 mod documents;
 mod family;
+mod forms;
 mod pages;
 mod reading;
 mod schemas;
