@@ -91,7 +91,7 @@ pub mod testing {}
 #[doc = include_str!("guide/moving.md")]
 pub mod moving {}
 
-/// Fifteen short answers to "how do I …".
+/// Short answers to "how do I …".
 ///
 #[doc = include_str!("guide/links.txt")]
 ///
