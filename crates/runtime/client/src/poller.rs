@@ -24,7 +24,9 @@ pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
 use crate::measure;
 use bankrail_http::{FORGET_EVERY, Recurring};
-use bankrail_statement::{AccountId, SeenEntries, TransactionalSeenEntries};
+use bankrail_statement::{
+    AccountId, AccountPoll, PollPosition, SeenEntries, TransactionalSeenEntries,
+};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
 use status::{Board, Next};
@@ -460,9 +462,24 @@ impl Poller {
     }
 
     async fn forget(&self, retention: Duration) {
-        let day = self.now().saturating_sub(retention).date();
         for (account, label) in self.0.accounts.iter().zip(&self.0.labels) {
-            match self.0.sink.store().forget_before(&account.id, day).await {
+            let store = self.0.sink.store();
+            // By the bank's day as well, because a clock that is ahead would forget what the bank
+            // still lists. An unreadable position is found by the polls, which write another one.
+            let until = match store.position(&account.id).await {
+                Ok(position) => position
+                    .and_then(|text| PollPosition::from_json(&text).ok())
+                    .and_then(|position| {
+                        AccountPoll::new(position, self.0.options.walks).day_ends_at()
+                    })
+                    .map_or(self.now(), |end| end.min(self.now())),
+                Err(error) => {
+                    tracing::error!(account = label, %error, "the store of seen entries failed");
+                    continue;
+                }
+            };
+            let day = until.saturating_sub(retention).date();
+            match store.forget_before(&account.id, day).await {
                 Ok(0) => {}
                 Ok(forgotten) => {
                     tracing::info!(account = label, forgotten, "old entries were forgotten")

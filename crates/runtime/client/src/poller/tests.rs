@@ -1155,6 +1155,7 @@ async fn entries_beyond_the_retention_are_forgotten_while_the_poller_runs() {
     let keys = known.each_ref().map(|entry| entry.key);
     let _ = store.record(&id(B), &known, None).await.unwrap();
     let bank = Bank::new(&[(A, &[&[]]), (B, &[&[]])]);
+    bank.with(|table| table.zone = Some(|_| 10));
     let poller = |options| {
         let sink = Plain {
             store: store.clone(),

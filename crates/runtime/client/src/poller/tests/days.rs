@@ -128,3 +128,21 @@ async fn a_day_whose_end_was_missed_is_said_to_be_incomplete() {
         }]
     );
 }
+
+/// The simulation: what the bank still listed was handed over again.
+#[tokio::test(start_paused = true)]
+async fn under_a_clock_that_is_ahead_nothing_is_forgotten_that_the_bank_lists() {
+    let bank = Bank::new(&[(A, &[&[1]])]);
+    bank.with(|table| {
+        table.zone = Some(|_| 10);
+        table.entries = Some(entry(" Ccy='AUD'>1.00", "CRDT", "<Sts>BOOK</Sts>", "R1"));
+    });
+    let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
+    run_for(&poller, seconds(60)).await;
+    let retention = seconds(2 * 86_400);
+    bank.with(|table| table.ahead += seconds(30 * 86_400));
+    poller.forget(retention).await;
+    bank.with(|table| table.ahead -= seconds(30 * 86_400));
+    run_for(&poller, seconds(2 * 3_600)).await;
+    assert_eq!(handed.amounts(A).len(), 1);
+}
