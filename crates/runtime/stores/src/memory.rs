@@ -109,6 +109,32 @@ impl MemoryStore {
         }
     }
 
+    /// A store of its own with the records of this one as they are now, as a backup has them.
+    #[cfg(feature = "simulation")]
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let parts = &*self.parts;
+        Self {
+            parts: Arc::new(Parts {
+                capacity: parts.capacity,
+                #[cfg(feature = "client-assertion")]
+                cached: Mutex::new(lock(&parts.cached).clone()),
+                #[cfg(feature = "mailbox")]
+                inbox: Mutex::new(lock(&parts.inbox).clone()),
+                #[cfg(feature = "mailbox")]
+                outbox: Mutex::new(lock(&parts.outbox).clone()),
+                #[cfg(feature = "webhook")]
+                histories: Mutex::new(lock(&parts.histories).clone()),
+                #[cfg(feature = "webhook")]
+                changed: tokio::sync::Notify::new(),
+                #[cfg(feature = "statement")]
+                seen: Mutex::new(lock(&parts.seen).clone()),
+                #[cfg(feature = "client-assertion")]
+                tokens: Mutex::new(lock(&parts.tokens).clone()),
+            }),
+        }
+    }
+
     /// The inbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]

@@ -9,7 +9,7 @@ use std::hash::Hash;
 const SWEPT_RECORDS: usize = 8;
 
 /// A map whose records can be swept in the order in which they expire.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Expiring<K, V> {
     records: HashMap<K, (Timestamp, V)>,
     order: BTreeSet<(Timestamp, K)>,

@@ -15,7 +15,7 @@ pub struct MemoryHistories {
     pub(super) parts: Arc<Parts>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Records {
     last: u64,
     last_change: u64,

@@ -15,7 +15,7 @@ pub struct MemoryInbox {
     pub(super) parts: Arc<Parts>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Messages {
     last: u64,
     entries: BTreeMap<EntryId, Stored>,
@@ -23,6 +23,7 @@ pub(super) struct Messages {
     pending: BTreeSet<EntryId>,
 }
 
+#[derive(Clone)]
 struct Stored {
     entry: InboxEntry,
     keys: Vec<KeyHash>,

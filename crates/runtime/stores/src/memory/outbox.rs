@@ -18,7 +18,7 @@ pub struct MemoryOutbox {
     pub(super) parts: Arc<Parts>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Messages {
     last: u64,
     entries: BTreeMap<EntryId, Stored>,
@@ -28,6 +28,7 @@ pub(super) struct Messages {
     circuits: BTreeMap<EndpointId, Circuit>,
 }
 
+#[derive(Clone)]
 struct Stored {
     entry: OutboxEntry,
     deliveries: Vec<DeliveryRecord>,

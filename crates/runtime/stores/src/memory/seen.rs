@@ -7,7 +7,7 @@ use bankrail_statement::{
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};
 use std::collections::{HashMap, HashSet};
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Accounts {
     accounts: HashMap<AccountId, HashMap<EntryKey, SeenEntry>>,
     keys: usize,

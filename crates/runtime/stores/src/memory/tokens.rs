@@ -6,7 +6,7 @@ use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{KEPT_CLAIMS, ReplayKey, ReplayStore};
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tokens {
     claims: Expiring<[u8; 32], ()>,
     grants: Expiring<TokenHash, TokenGrant>,

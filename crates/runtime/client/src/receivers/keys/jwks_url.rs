@@ -143,6 +143,7 @@ impl JwksUrl {
             }
         };
         tokio::select! {
+            biased;
             () = stop => {}
             () = fetching => {}
         }
@@ -229,6 +230,10 @@ bankrail_values::options! {
         proxy(Proxy => Some): Option<Proxy> = None,
         /// Allows http on loopback addresses, for tests. Default: no.
         danger_allow_http_on_loopback: bool = false,
+        /// The network of a simulation, which takes the place of connections. Default: none.
+        #[cfg(feature = "simulation")]
+        network(Arc<dyn crate::simulation::Network> => Some):
+            Option<Arc<dyn crate::simulation::Network>> = None,
     }
 }
 
@@ -299,11 +304,8 @@ async fn get(
         if let Some(etag) = etag {
             request = request.header(IF_NONE_MATCH, etag.clone());
         }
-        let response = request
-            .send()
-            .await
-            .map_err(|error| JwksUrlError::Exchange(ExchangeError::from_send(error)))?;
-        let (head, body) = http::Response::<reqwest::Body>::from(response).into_parts();
+        let response = send(request, options).await;
+        let (head, body) = response.map_err(JwksUrlError::Exchange)?.into_parts();
         let fresh_for = fresh_for(&head.headers);
         if etag.is_some() && head.status == StatusCode::NOT_MODIFIED {
             return Ok(Fetched {
@@ -345,6 +347,19 @@ async fn get(
     tokio::time::timeout(options.timeout, getting)
         .await
         .map_err(timed_out)?
+}
+
+async fn send(
+    request: reqwest::RequestBuilder,
+    #[cfg_attr(not(feature = "simulation"), expect(unused_variables))] options: &JwksUrlOptions,
+) -> Result<http::Response<reqwest::Body>, ExchangeError> {
+    #[cfg(feature = "simulation")]
+    if let Some(network) = &options.network {
+        let request = request.build().map_err(ExchangeError::from_send)?;
+        return crate::simulation::send(&**network, request).await;
+    }
+    let sent = request.send().await.map_err(ExchangeError::from_send)?;
+    Ok(sent.into())
 }
 
 /// The usable keys of a JWK set. The others are logged.
