@@ -56,7 +56,7 @@ fn assemble(source: impl BufRead) -> Result<(Document, Vec<Finding>), ReadError>
         findings.extend(reader.take_findings());
         match item {
             StreamItem::Entry(entry) => entries.push(*entry),
-            StreamItem::ReportEnd(mut end) => {
+            StreamItem::End(mut end) => {
                 end.entries = std::mem::take(&mut entries);
                 reports.push(*end);
             }

@@ -1,8 +1,8 @@
 //! Documents of any message of the family: which one it is, its namespace shows.
 
 use crate::{
-    Around, GroupHeader, Parsed, ReadError, ReadOptions, Source, Version, notification, report,
-    statement,
+    Around, GroupHeader, Parsed, ReadError, ReadOptions, Source, StreamItem, Version, notification,
+    report, statement,
 };
 use bankrail_iso20022::__private::{self as engine, Cursor, Documents, Message, Progress, Shape};
 use bankrail_iso20022::{Finding, FurtherFindings};
@@ -165,10 +165,10 @@ impl<R: BufRead> AnyReader<R> {
                 None => None,
                 Some(AnyProgress::Report(progress)) => input.next_part(progress)?,
                 Some(AnyProgress::Statement(progress)) => {
-                    input.next_part(progress)?.map(Into::into)
+                    input.next_part(progress)?.map(StreamItem::convert)
                 }
                 Some(AnyProgress::Notification(progress)) => {
-                    input.next_part(progress)?.map(Into::into)
+                    input.next_part(progress)?.map(StreamItem::convert)
                 }
             };
             if part.is_some() || !input.next_document(&SHAPES)? {
@@ -320,30 +320,6 @@ impl From<notification::Document> for report::Document {
             reports: from.notifications.into_iter().map(Into::into).collect(),
             supplementary_data: from.supplementary_data,
             extras: from.extras,
-        }
-    }
-}
-
-impl From<statement::StreamItem> for report::StreamItem {
-    fn from(from: statement::StreamItem) -> Self {
-        use statement::StreamItem;
-        match from {
-            StreamItem::StatementStart(start) => Self::ReportStart(Box::new((*start).into())),
-            StreamItem::Entry(entry) => Self::Entry(entry),
-            StreamItem::StatementEnd(end) => Self::ReportEnd(Box::new((*end).into())),
-            StreamItem::MessageEnd(end) => Self::MessageEnd(Box::new((*end).into())),
-        }
-    }
-}
-
-impl From<notification::StreamItem> for report::StreamItem {
-    fn from(from: notification::StreamItem) -> Self {
-        use notification::StreamItem;
-        match from {
-            StreamItem::NotificationStart(start) => Self::ReportStart(Box::new((*start).into())),
-            StreamItem::Entry(entry) => Self::Entry(entry),
-            StreamItem::NotificationEnd(end) => Self::ReportEnd(Box::new((*end).into())),
-            StreamItem::MessageEnd(end) => Self::MessageEnd(Box::new((*end).into())),
         }
     }
 }

@@ -203,7 +203,7 @@ impl fmt::Debug for Member<'_> {
 ///     let mut account = String::new();
 ///     for item in AnyReader::new(content, ReadOptions::default()) {
 ///         match item {
-///             Ok(StreamItem::ReportStart(report)) => {
+///             Ok(StreamItem::Start(report)) => {
 ///                 account = report.account.id.as_str().unwrap_or_default().to_owned();
 ///             }
 ///             Ok(StreamItem::Entry(entry)) => println!("{account} {}", entry.amount.value()),

@@ -16,7 +16,6 @@ use bankrail_iso20022::__private::Watch;
     depth = 16
 )]
 #[message(header = group_header, groups = notifications, unit = Entry, unit_name = "Ntry")]
-#[message(stream = StreamItem, start = NotificationStart, end = NotificationEnd)]
 #[non_exhaustive]
 pub struct Document {
     /// The version of the schema. Default: 06.
@@ -114,15 +113,4 @@ impl Notification {
 }
 
 /// A part of a document that `EntryReader` has read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StreamItem {
-    /// The start of a `Ntfctn`, with the parts before the first `Ntry`.
-    NotificationStart(Box<Notification>),
-    /// An `Ntry`.
-    Entry(Box<Entry>),
-    /// The end of a `Ntfctn`, with all of it but each `Ntry`.
-    NotificationEnd(Box<Notification>),
-    /// The end of the message, with all of it but each `Ntfctn`.
-    MessageEnd(Box<Document>),
-}
+pub type StreamItem = bankrail_iso20022::StreamItem<Document>;

@@ -18,7 +18,6 @@ use bankrail_values::Decimal;
     depth = 16
 )]
 #[message(header = group_header, groups = reports, unit = Entry, unit_name = "Ntry")]
-#[message(stream = StreamItem, start = ReportStart, end = ReportEnd)]
 #[non_exhaustive]
 pub struct Document {
     /// The version of the schema. Default: 06.
@@ -149,15 +148,4 @@ impl Report {
 }
 
 /// A part of a document that `EntryReader` has read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StreamItem {
-    /// The start of an `Rpt`, with the parts before the first `Ntry`.
-    ReportStart(Box<Report>),
-    /// An `Ntry`.
-    Entry(Box<Entry>),
-    /// The end of an `Rpt`, with all of it but each `Ntry`.
-    ReportEnd(Box<Report>),
-    /// The end of the message, with all of it but each `Rpt`.
-    MessageEnd(Box<Document>),
-}
+pub type StreamItem = bankrail_iso20022::StreamItem<Document>;

@@ -18,7 +18,6 @@ use bankrail_values::Decimal;
     depth = 16
 )]
 #[message(header = group_header, groups = statements, unit = Entry, unit_name = "Ntry")]
-#[message(stream = StreamItem, start = StatementStart, end = StatementEnd)]
 #[non_exhaustive]
 pub struct Document {
     /// The version of the schema. Default: 06.
@@ -150,15 +149,4 @@ impl Statement {
 }
 
 /// A part of a document that `EntryReader` has read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StreamItem {
-    /// The start of a `Stmt`, with the parts before the first `Ntry`.
-    StatementStart(Box<Statement>),
-    /// An `Ntry`.
-    Entry(Box<Entry>),
-    /// The end of a `Stmt`, with all of it but each `Ntry`.
-    StatementEnd(Box<Statement>),
-    /// The end of the message, with all of it but each `Stmt`.
-    MessageEnd(Box<Document>),
-}
+pub type StreamItem = bankrail_iso20022::StreamItem<Document>;

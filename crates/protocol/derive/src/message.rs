@@ -20,13 +20,9 @@ struct Message {
     header: Ident,
     /// The field with the elements that hold the units.
     groups: Ident,
-    /// The type of the units, which is also the variant of the stream for one.
+    /// The type of the units.
     unit: Path,
     unit_name: Name,
-    /// The enum of what a reader hands out, and its variants for both ends of a group.
-    stream: Path,
-    start: Path,
-    end: Path,
 }
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
@@ -65,14 +61,10 @@ impl Message {
             groups: ident(&mut own, "groups")?,
             unit: path(&mut own, "unit")?,
             unit_name: text(&mut own, "unit_name")?,
-            stream: path(&mut own, "stream")?,
-            start: path(&mut own, "start")?,
-            end: path(&mut own, "end")?,
         };
         // Last, because every argument that has not been taken by now is unknown.
         own.finish(
-            "`namespace`, `oldest`, `newest`, `root`, `depth`, `header`, `groups`, `unit`, `unit_name`, `stream`, \
-             `start` or `end`",
+            "`namespace`, `oldest`, `newest`, `root`, `depth`, `header`, `groups`, `unit` or `unit_name`",
         )?;
         Ok(message)
     }
@@ -118,14 +110,8 @@ impl Message {
             header,
             unit,
             unit_name,
-            stream,
-            start,
-            end,
             ..
         } = self;
-        // The stream's variant for a unit has the name of the unit's type, so one argument is
-        // enough.
-        let unit_variant = unit.segments.last().map(|segment| &segment.ident);
         let depth = usize::try_from(self.depth)
             .map_err(|_| Error::new(ident.span(), "the depth is too large"))?;
         let (root_tag, unit_tag) = (tag(root), tag(unit_name));
@@ -137,14 +123,6 @@ impl Message {
                 type Header = #header_type;
                 type Group = #group_type;
                 type Unit = #unit;
-                type Part = #stream;
-                // Constructors, because the engine makes parts of an enum that it does not know.
-                // Boxed, because a part would otherwise be as large as the largest of them.
-                const GROUP_START: fn(Box<Self::Group>) -> #stream = #stream::#start;
-                const UNIT_READ: fn(Box<Self::Unit>) -> #stream =
-                    #stream::#unit_variant;
-                const GROUP_END: fn(Box<Self::Group>) -> #stream = #stream::#end;
-                const MESSAGE_END: fn(Box<Self>) -> #stream = #stream::MessageEnd;
                 const SHAPE: &'static #private::Shape = &#private::Shape {
                     namespace: #namespace,
                     versions: #versions,

@@ -35,7 +35,7 @@ pub use bankrail_derive::{Choice, Code, Element, Message};
 pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{BrokenRule, Finding, FindingKind, Position};
-pub use message::{Parsed, Source, UnitReader, WriteError, WriteOptions};
+pub use message::{Parsed, Source, StreamItem, UnitReader, WriteError, WriteOptions};
 pub use read::{
     AppHeader, Around, FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits,
     ReadOptions,

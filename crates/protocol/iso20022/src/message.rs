@@ -10,7 +10,7 @@ pub(crate) mod write;
 
 pub use output::{WriteError, to_version};
 pub use read::{Parsed, Source};
-pub use stream::{Documents, Progress, UnitReader};
+pub use stream::{Documents, Progress, StreamItem, UnitReader};
 pub use write::WriteOptions;
 
 use crate::field::Tag;
@@ -27,16 +27,6 @@ pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     type Group: Node + Record;
     /// The repeated element of a group.
     type Unit: Node;
-    /// The parts that a reader hands out one after the other.
-    type Part;
-    /// The part for the start of a group.
-    const GROUP_START: fn(Box<Self::Group>) -> Self::Part;
-    /// The part for a unit.
-    const UNIT_READ: fn(Box<Self::Unit>) -> Self::Part;
-    /// The part for the end of a group.
-    const GROUP_END: fn(Box<Self::Group>) -> Self::Part;
-    /// The part for the end of the message.
-    const MESSAGE_END: fn(Box<Self>) -> Self::Part;
     /// The names and types for the cursor.
     const SHAPE: &'static Shape;
     /// The document element.

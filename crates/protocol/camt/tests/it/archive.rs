@@ -57,7 +57,7 @@ fn lines(content: impl BufRead) -> Vec<String> {
     let mut lines = Vec::new();
     for item in AnyReader::new(content, ReadOptions::default()) {
         match item {
-            Ok(StreamItem::ReportStart(report)) => {
+            Ok(StreamItem::Start(report)) => {
                 account = report.account.id.as_str().unwrap_or_default().to_owned();
             }
             Ok(StreamItem::Entry(entry)) => {

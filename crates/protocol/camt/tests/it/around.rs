@@ -268,7 +268,7 @@ fn a_reader_tells_the_documents_of_one_wrapper_apart() {
     let mut reader = reader(xml.as_bytes());
     let mut seen = Vec::new();
     while let Some(item) = reader.next_item().unwrap() {
-        if matches!(item, StreamItem::ReportStart(_)) {
+        if matches!(item, StreamItem::Start(_)) {
             let around = reader.around().unwrap();
             let message = around
                 .header

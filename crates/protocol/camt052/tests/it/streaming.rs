@@ -15,9 +15,9 @@ fn assemble(bytes: &[u8], piece: usize) -> Result<(Document, Vec<Finding>), Read
     while let Some(item) = reader.next_item()? {
         findings.extend(reader.take_findings());
         match item {
-            StreamItem::ReportStart(start) => assert!(start.entries.is_empty()),
+            StreamItem::Start(start) => assert!(start.entries.is_empty()),
             StreamItem::Entry(entry) => entries.push(*entry),
-            StreamItem::ReportEnd(end) => {
+            StreamItem::End(end) => {
                 let mut report = *end;
                 report.entries = std::mem::take(&mut entries);
                 reports.push(report);
@@ -191,7 +191,7 @@ fn what_stands_beside_entries_comes_with_the_end() {
         .next()
         .unwrap()
         .unwrap();
-    let StreamItem::ReportStart(start) = start else {
+    let StreamItem::Start(start) = start else {
         panic!("{start:?}")
     };
     assert_ne!(start.extras, Extras::default());

@@ -12,9 +12,9 @@ fn streamed(xml: &str) -> Result<Document, ReadError> {
     let (mut statements, mut entries) = (Vec::new(), Vec::new());
     for item in EntryReader::new(xml.as_bytes(), ReadOptions::default()) {
         match item? {
-            StreamItem::StatementStart(start) => assert!(start.entries.is_empty()),
+            StreamItem::Start(start) => assert!(start.entries.is_empty()),
             StreamItem::Entry(entry) => entries.push(*entry),
-            StreamItem::StatementEnd(mut end) => {
+            StreamItem::End(mut end) => {
                 end.entries = std::mem::take(&mut entries);
                 statements.push(*end);
             }

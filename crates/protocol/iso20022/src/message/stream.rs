@@ -39,8 +39,41 @@ pub struct Progress<M: Message> {
     outer: [Sequence; 2],
 }
 
+/// A part of a document that a reader has read. The crate of a message has it for its document.
+///
+/// The contents are boxed, because a part would otherwise be as large as the largest of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamItem<M: Message> {
+    /// The start of a group, such as a report, with the parts before its first entry.
+    Start(Box<M::Group>),
+    /// An entry, or whatever else a group is a list of.
+    Entry(Box<M::Unit>),
+    /// The end of a group, with all of it but each entry.
+    End(Box<M::Group>),
+    /// The end of the message, with all of it but each group.
+    MessageEnd(Box<M>),
+}
+
+impl<M: Message> StreamItem<M> {
+    /// Returns the part as that of another message with the same entries.
+    #[must_use]
+    pub fn convert<N>(self) -> StreamItem<N>
+    where
+        N: Message<Unit = M::Unit> + From<M>,
+        N::Group: From<M::Group>,
+    {
+        match self {
+            Self::Start(start) => StreamItem::Start(Box::new((*start).into())),
+            Self::Entry(entry) => StreamItem::Entry(entry),
+            Self::End(end) => StreamItem::End(Box::new((*end).into())),
+            Self::MessageEnd(end) => StreamItem::MessageEnd(Box::new((*end).into())),
+        }
+    }
+}
+
 /// A part, or a unit that could not be read.
-type Part<M> = Result<<M as Message>::Part, Box<ReadError>>;
+type Part<M> = Result<StreamItem<M>, Box<ReadError>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -77,7 +110,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// # Errors
     /// [`ReadError`]. After that of an entry which cannot be read, the next call goes on with the
     /// next entry; after any other error the reader is at its end.
-    pub fn next_item(&mut self) -> Result<Option<M::Part>, ReadError> {
+    pub fn next_item(&mut self) -> Result<Option<StreamItem<M>>, ReadError> {
         self.progress.next(self.cursor.erased())
     }
 }
@@ -103,7 +136,7 @@ impl<R: BufRead> Documents<R> {
     pub fn next_part<M: Message>(
         &mut self,
         progress: &mut Progress<M>,
-    ) -> Result<Option<M::Part>, ReadError> {
+    ) -> Result<Option<StreamItem<M>>, ReadError> {
         progress.next(self.0.erased())
     }
 }
@@ -162,7 +195,7 @@ impl<M: Message> Progress<M> {
         }
     }
 
-    fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<M::Part>, ReadError> {
+    fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<StreamItem<M>>, ReadError> {
         let part = self
             .advance(cursor)
             // Strict reading hands out no part whose reading led to a refused finding.
@@ -251,7 +284,7 @@ impl<M: Message> Progress<M> {
             };
             let place = cursor.place();
             return match M::Unit::read(cursor) {
-                Ok(unit) => Ok(Some(Ok(M::UNIT_READ(Box::new(unit))))),
+                Ok(unit) => Ok(Some(Ok(StreamItem::Entry(Box::new(unit))))),
                 Err(halt) => {
                     // A unit's number counts the units read before it, as in the list of a whole
                     // document.
@@ -278,7 +311,7 @@ impl<M: Message> Progress<M> {
             {
                 self.group_at = index;
                 self.units += 1;
-                return Ok(unit.map(|unit| Ok(M::UNIT_READ(Box::new(unit)))));
+                return Ok(unit.map(|unit| Ok(StreamItem::Entry(Box::new(unit)))));
             }
         }
         let index = match cursor.child(fields, &mut self.group_at)? {
@@ -324,7 +357,7 @@ impl<M: Message> Progress<M> {
             |cursor| M::Group::finish(group, cursor),
             Record::extras,
         )?;
-        Ok(Some(Ok(M::GROUP_START(Box::new(group)))))
+        Ok(Some(Ok(StreamItem::Start(Box::new(group)))))
     }
 
     fn group_end(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
@@ -332,7 +365,7 @@ impl<M: Message> Progress<M> {
         group.settle(&mut &mut *cursor);
         cursor.leave_record(self.outer[1]);
         self.state = State::Message;
-        Ok(Some(Ok(M::GROUP_END(Box::new(group)))))
+        Ok(Some(Ok(StreamItem::End(Box::new(group)))))
     }
 
     fn message_end(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
@@ -344,12 +377,12 @@ impl<M: Message> Progress<M> {
         cursor.leave_record(self.outer[0]);
         message.extras_mut().extend(cursor.close_document()?);
         self.state = State::Done;
-        Ok(Some(Ok(M::MESSAGE_END(Box::new(message)))))
+        Ok(Some(Ok(StreamItem::MessageEnd(Box::new(message)))))
     }
 }
 
 impl<M: Message, R: BufRead> Iterator for UnitReader<M, R> {
-    type Item = Result<M::Part, ReadError>;
+    type Item = Result<StreamItem<M>, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_item().transpose()

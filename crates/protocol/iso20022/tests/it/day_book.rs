@@ -141,7 +141,6 @@ pub struct Header {
 #[element(type = "DayBookV01")]
 #[message(namespace = "urn:example:daybook", root = "DayBook", depth = 6)]
 #[message(header = header, groups = days, unit = Item, unit_name = "Itm")]
-#[message(stream = StreamItem, start = DayStart, end = DayEnd)]
 #[non_exhaustive]
 pub struct Document {
     /// Comes first. `Hdr`, mandatory in the schema; tolerant reading may miss it.
@@ -159,13 +158,7 @@ pub struct Document {
 pub type ItemReader<R> = UnitReader<Document, R>;
 
 /// A part of a document that [`ItemReader`] has read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StreamItem {
-    DayStart(Box<Day>),
-    Item(Box<Item>),
-    DayEnd(Box<Day>),
-    MessageEnd(Box<Document>),
-}
+pub type StreamItem = bankrail_iso20022::StreamItem<Document>;
 
 pub(crate) const ITEM: &str = "<Itm><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></Itm>";
 

@@ -441,12 +441,13 @@ fn a_stream_hands_out_the_parts_and_goes_on_after_one_that_cannot_be_read() {
     let mut reader = ItemReader::new(xml.as_bytes(), ReadOptions::default());
     while let Some(part) = reader.next() {
         seen.push(match part {
-            Ok(StreamItem::DayStart(day)) => format!("start {}", day.id),
-            Ok(StreamItem::Item(item)) => item.amount.to_string(),
-            Ok(StreamItem::DayEnd(day)) => format!("end {}", day.items.len()),
+            Ok(StreamItem::Start(day)) => format!("start {}", day.id),
+            Ok(StreamItem::Entry(item)) => item.amount.to_string(),
+            Ok(StreamItem::End(day)) => format!("end {}", day.items.len()),
             Ok(StreamItem::MessageEnd(message)) => {
                 format!("end of the message {}", message.days.len())
             }
+            Ok(part) => panic!("{part:?}"),
             Err(error) => error.unread().unwrap().to_owned(),
         });
         assert_eq!(

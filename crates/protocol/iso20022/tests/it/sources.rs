@@ -283,11 +283,11 @@ fn what_came_before_a_failure_has_been_handed_out() {
                 let source =
                     Source::new(bytes, piece, bytes.len(), ErrorKind::BrokenPipe, usize::MAX);
                 let mut reader = ItemReader::new(source, ReadOptions::default());
-                assert!(matches!(reader.next(), Some(Ok(StreamItem::DayStart(_)))));
+                assert!(matches!(reader.next(), Some(Ok(StreamItem::Start(_)))));
                 for _ in 0..3 {
-                    assert!(matches!(reader.next(), Some(Ok(StreamItem::Item(_)))));
+                    assert!(matches!(reader.next(), Some(Ok(StreamItem::Entry(_)))));
                 }
-                assert!(matches!(reader.next(), Some(Ok(StreamItem::DayEnd(_)))));
+                assert!(matches!(reader.next(), Some(Ok(StreamItem::End(_)))));
                 let error = reader.next().unwrap().unwrap_err();
                 assert!(matches!(error.kind(), ReadErrorKind::Io(_)), "{error}");
             }
@@ -463,7 +463,7 @@ fn an_unread_item_has_as_many_bytes_as_may_be_kept() {
                 continue;
             }
             assert_eq!(error.unread(), Some(odd.as_str()));
-            assert!(matches!(parts.next(), Some(Ok(StreamItem::Item(_)))));
+            assert!(matches!(parts.next(), Some(Ok(StreamItem::Entry(_)))));
         }
     }
 }

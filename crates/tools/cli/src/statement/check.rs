@@ -69,7 +69,7 @@ fn check(
             say(output, source.finding(finding))?;
         }
         match read.item {
-            Ok(StreamItem::ReportStart(report)) => {
+            Ok(StreamItem::Start(report)) => {
                 reports += 1;
                 let found = account_text(&report.account.id);
                 if let Some(answer) = source.answer().filter(|answer| answer.account_id != found) {

@@ -214,7 +214,7 @@ fn write(
     let mut outcome = Outcome::Fine;
     while let Some(read) = source.next().map_err(|error| source.failure(&error))? {
         match read.item {
-            Ok(StreamItem::ReportStart(start)) => {
+            Ok(StreamItem::Start(start)) => {
                 number = 0;
                 report = Some(start);
             }

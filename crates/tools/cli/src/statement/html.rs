@@ -117,12 +117,12 @@ fn section(mut source: Source<'_>, to: &mut impl Write) -> Result<Outcome, Failu
             .partition(|finding| entry && finding.path.contains("/Ntry["));
         elsewhere.extend(others.iter().map(|finding| source.finding(finding)));
         match read.item {
-            Ok(StreamItem::ReportStart(report)) => page.start(&source, &report, to)?,
+            Ok(StreamItem::Start(report)) => page.start(&source, &report, to)?,
             Ok(StreamItem::Entry(entry)) => {
                 let own: Vec<String> = own.iter().map(|finding| source.finding(finding)).collect();
                 page.entry(&entry, &own, to)?;
             }
-            Ok(StreamItem::ReportEnd(_)) => page.end(to)?,
+            Ok(StreamItem::End(_)) => page.end(to)?,
             Err(error) => page.unread(&source.error(&error), to)?,
             Ok(_) => {}
         }

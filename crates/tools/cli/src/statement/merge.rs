@@ -109,7 +109,7 @@ impl Merged {
         while let Some(read) = source.next().map_err(|error| refused(&error))? {
             findings += u64::try_from(read.findings.len()).unwrap_or(u64::MAX);
             match read.item.map_err(|error| refused(&error))? {
-                StreamItem::ReportStart(report) => {
+                StreamItem::Start(report) => {
                     if let Some(found) = source.message().filter(|found| found != "camt.052.001.06")
                     {
                         let name = source.name();
@@ -144,7 +144,7 @@ impl Merged {
                     self.same_account(&part, &report)?;
                 }
                 StreamItem::Entry(entry) => self.entry(&part, *entry),
-                StreamItem::ReportEnd(report) => self.report(&mut part, *report),
+                StreamItem::End(report) => self.report(&mut part, *report),
                 StreamItem::MessageEnd(message) => document = Some(*message),
                 _ => {}
             }

@@ -76,7 +76,7 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
             }
         }
         match read.item {
-            Ok(StreamItem::ReportStart(report)) => {
+            Ok(StreamItem::Start(report)) => {
                 head(&source, &report, output)?;
                 let begin = Running::new(&report);
                 table.begin(begin.title());
@@ -93,7 +93,7 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
                 let balance = running.as_mut().and_then(|running| running.after(&entry));
                 table.entry(&entry, account.as_ref(), balance, output)?;
             }
-            Ok(StreamItem::ReportEnd(_)) => {
+            Ok(StreamItem::End(_)) => {
                 // "no entries" is not true of a report whose entries could not be read.
                 if !table.is_empty() || !has_unread {
                     table.finish(output)?;
