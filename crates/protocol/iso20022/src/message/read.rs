@@ -4,7 +4,7 @@ use super::Message;
 use crate::finding::Finding;
 use crate::read::{
     Around, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Shape,
-    StreamTokens, TextTokens, Tokens, plain_text,
+    StreamTokens, TextTokens, plain_text,
 };
 use std::io::BufRead;
 
@@ -74,11 +74,7 @@ pub fn options_for<S: Source>(_: &S, options: &ReadOptions) -> ReadOptions {
 
 /// Reads a document from text or bytes.
 pub fn parse<M: Message>(bytes: &[u8], options: &ReadOptions) -> Result<Parsed<M>, ReadError> {
-    // A text in memory needs no copy, and its places are counted only where there are findings.
-    match plain_text(bytes, options) {
-        Some(text) => read_tokens(TextTokens::new(text), options),
-        None => read(bytes, options),
-    }
+    in_memory(bytes, options, &[M::SHAPE], one)
 }
 
 /// Reads a document from a source.
@@ -86,7 +82,8 @@ pub fn read<M: Message>(
     source: impl BufRead,
     options: &ReadOptions,
 ) -> Result<Parsed<M>, ReadError> {
-    read_tokens(StreamTokens::new(Decoded::new(source, options)), options)
+    let tokens = StreamTokens::new(Decoded::new(source, options));
+    one(CursorOver::new(tokens, *options, &[M::SHAPE]).erased())
 }
 
 /// Reads the documents in a text or bytes, each of one of several messages, through what is around
@@ -97,35 +94,33 @@ pub fn parse_any(
     shapes: &[&'static Shape],
     each: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
+    in_memory(bytes, options, shapes, |cursor| {
+        while cursor.next_document(shapes)? {
+            each(cursor)?;
+        }
+        Ok(())
+    })
+}
+
+/// Reads a text or bytes. A text in memory needs no copy, and its places are counted only where
+/// there are findings.
+fn in_memory<T>(
+    bytes: &[u8],
+    options: &ReadOptions,
+    shapes: &[&'static Shape],
+    read: impl FnOnce(&mut Cursor<'_>) -> T,
+) -> T {
     match plain_text(bytes, options) {
-        Some(text) => any_of(TextTokens::new(text), options, shapes, each),
+        Some(text) => read(CursorOver::new(TextTokens::new(text), *options, shapes).erased()),
         None => {
             let tokens = StreamTokens::new(Decoded::new(bytes, options));
-            any_of(tokens, options, shapes, each)
+            read(CursorOver::new(tokens, *options, shapes).erased())
         }
     }
 }
 
-fn any_of(
-    tokens: impl Tokens,
-    options: &ReadOptions,
-    shapes: &[&'static Shape],
-    each: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
-    let mut cursor = CursorOver::new(tokens, *options, shapes);
-    let cursor = cursor.erased();
-    while cursor.next_document(shapes)? {
-        each(cursor)?;
-    }
-    Ok(())
-}
-
-fn read_tokens<M: Message>(
-    tokens: impl Tokens,
-    options: &ReadOptions,
-) -> Result<Parsed<M>, ReadError> {
-    let mut cursor = CursorOver::new(tokens, *options, &[M::SHAPE]);
-    let cursor = cursor.erased();
+/// Reads the only document of an input.
+fn one<M: Message>(cursor: &mut Cursor<'_>) -> Result<Parsed<M>, ReadError> {
     match cursor.find_message(&[M::SHAPE]) {
         Ok(()) => finish(cursor),
         Err(halt) => Err(cursor.error(halt)),
@@ -165,9 +160,9 @@ pub fn read_counting<M: Message>(
     options: &ReadOptions,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
+    let tokens = StreamTokens::new(Decoded::new(source, options));
     count(
-        StreamTokens::new(Decoded::new(source, options)),
-        options,
+        CursorOver::new(tokens, *options, &[M::SHAPE]).erased(),
         fast,
     )
 }
@@ -178,21 +173,19 @@ pub fn parse_counting<M: Message>(
     options: &ReadOptions,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
-    count(TextTokens::new(text), options, fast)
+    let tokens = TextTokens::new(text);
+    count(
+        CursorOver::new(tokens, *options, &[M::SHAPE]).erased(),
+        fast,
+    )
 }
 
 fn count<M: Message>(
-    tokens: impl Tokens,
-    options: &ReadOptions,
+    cursor: &mut Cursor<'_>,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
-    let mut cursor = CursorOver::new(tokens, *options, &[M::SHAPE]);
-    let cursor = cursor.erased();
     cursor.set_fast(fast);
-    let outcome = match cursor.find_message(&[M::SHAPE]) {
-        Ok(()) => finish(cursor),
-        Err(halt) => Err(cursor.error(halt)),
-    };
+    let outcome = one(cursor);
     let (taken, declined) = cursor.scanned();
     (outcome, taken, declined)
 }
