@@ -16,7 +16,8 @@ pub enum EntryRelation {
     New {
         /// Entries that it may replace, at most eight: the statement seems not to list them any
         /// more, and they have its reference, or its payment or amount. Two full walks decide: one
-        /// that is gone is then [`AccountNotice::Vanished`].
+        /// that is gone is then [`AccountNotice::Vanished`]. Of a day that is over there are none
+        /// any more, so a person decides.
         may_replace: Vec<SeenEntryId>,
     },
     /// An entry in place of the one with this [id](crate::SeenEntry::id), which no longer counts: a

@@ -235,6 +235,15 @@ impl TrackedEntries {
             };
             *relation = Some(match (entry.new, replaced.get(&index)) {
                 (true, Some(id)) => EntryRelation::Replaces(*id),
+                // The last cursor may lead to a day that is over, of which no full walk is left to
+                // decide.
+                (true, None) if entry.seen.day < evidence.day => EntryRelation::New {
+                    may_replace: Unlisted::of(rows, listed, entry.seen.day)
+                        .forms(links)
+                        .map(|(_, row)| row.id())
+                        .take(Replaceable::MAX_CANDIDATES)
+                        .collect(),
+                },
                 (true, None) => EntryRelation::New {
                     may_replace: replaceable.candidates(links),
                 },

@@ -32,7 +32,7 @@ pub(super) enum Payment {
 
 impl<'a> Replaceable<'a> {
     /// The most candidates of one entry.
-    const MAX_CANDIDATES: usize = 8;
+    pub(super) const MAX_CANDIDATES: usize = 8;
     /// The most equal payments that are compared; beyond them none is certain.
     pub(super) const MAX_COMPARED: usize = 64;
 

@@ -367,6 +367,43 @@ fn each_notice_and_relation_has_a_kind() {
     }
 }
 
+/// Seed 9 of the simulation: both forms were handed over, and nothing said that they are one.
+#[test]
+fn an_entry_that_the_bank_completes_after_midnight_may_replace_its_earlier_form() {
+    for (earlier, later) in [
+        (booked(2), booked(2).named(7)),
+        (booked(2), booked(2).saying(1)),
+        (booked(2).named(7), booked(3).named(7)),
+    ] {
+        let (mut customer, mut bank) = (
+            Customer::new(PollOptions::new()),
+            Bank::new(&[booked(1), earlier]),
+        );
+        bank.page_size = 1;
+        customer.now = end_of(0).saturating_sub(Duration::from_secs(3_600));
+        assert_eq!(customer.poll(&bank).0.len(), 2);
+        let earlier = customer.ids[1];
+        // The reports are of the next day, and the cursor's are still the entries of the old one.
+        (bank.day, customer.now) = (1, end_of(0));
+        bank.rows[1] = later;
+        assert!(customer.poll.cursor(customer.now).is_some());
+        let page = bank.page(Some(&Cursor::parse("1").unwrap()));
+        let PageDecision::Commit(commit) = customer.poll.judge(&page, &[0], customer.now) else {
+            panic!("a page")
+        };
+        let relations: Vec<_> = commit
+            .handed_over()
+            .map(|one| one.relation.clone())
+            .collect();
+        assert_eq!(
+            relations,
+            [EntryRelation::New {
+                may_replace: vec![earlier]
+            }]
+        );
+    }
+}
+
 #[test]
 fn rows_of_yesterday_that_a_cursor_led_to_after_midnight_have_not_vanished() {
     let (mut customer, mut bank) = (
