@@ -9,10 +9,14 @@ mod around;
 mod codes;
 mod documents;
 mod family;
+mod foreign;
 mod forms;
 mod pages;
 mod reading;
 mod schemas;
 mod sizes;
 mod to_version;
+#[allow(dead_code)]
+#[path = "../../../camt052/tests/it/tree.rs"]
+mod tree;
 mod versions;

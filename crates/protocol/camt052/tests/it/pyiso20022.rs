@@ -49,7 +49,10 @@ fn both_read_what_the_other_writes() {
     for (path, (_, xml)) in paths.iter().zip(&documents) {
         std::fs::write(path, xml).unwrap();
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pyiso20022_rewrite.py");
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../camt/tests/pyiso20022_rewrite.py"
+    );
     let run = Command::new("python3")
         .arg(script)
         .args(&paths)

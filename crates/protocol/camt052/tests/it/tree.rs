@@ -57,7 +57,7 @@ fn significant(xml: &str) -> Vec<(String, String)> {
 }
 
 fn same(left: &str, right: &str) -> bool {
-    use bankrail_camt052::PlainDecimal;
+    use bankrail_iso20022::PlainDecimal;
     let truth = |text: &str| text.replace("true", "1").replace("false", "0");
     left == right
         || truth(left) == truth(right)
@@ -67,11 +67,12 @@ fn same(left: &str, right: &str) -> bool {
 
 /// A time of the day without the zeros at the end of its fraction.
 fn time_without_zeros(text: &str) -> Option<String> {
-    bankrail_camt052::DateTime::parse(text).ok()?;
+    bankrail_iso20022::DateTime::parse(text).ok()?;
     let seconds = text.find('T')? + "T00:00:00".len();
     let (time, rest) = text.split_at_checked(seconds)?;
     let offset = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
     let (fraction, offset) = rest.split_at(offset);
+    let offset = offset.replace("+00:00", "Z");
     Some(format!(
         "{time}{}{offset}",
         fraction.trim_end_matches('0').trim_end_matches('.')
