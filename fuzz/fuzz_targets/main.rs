@@ -53,6 +53,7 @@ targets! {
     back_ends_agree
     claims_to_token_and_back
     entry_stream
+    family_parse
     inbox_vs_model
     jwk_parse
     jwks_select
