@@ -20,7 +20,7 @@ use crate::plan::FaultOrder;
 use bankrail_bank::LimitOverride;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, Limits, Window};
-use bankrail_values::{Clock as _, Timestamp};
+use bankrail_values::Clock as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -281,7 +281,7 @@ impl Control {
         let now = if is_real {
             None
         } else {
-            arguments.parsed::<Timestamp>("now")?
+            arguments.instant("now")?
         };
         let rate = arguments.fitting("rate")?;
         if rate.is_some_and(|rate| rate > BankClock::MAX_RATE) {

@@ -2,7 +2,7 @@
 
 use super::error::ControlError;
 use super::operation::{Member, MemberKind, Operation};
-use bankrail_values::excerpt;
+use bankrail_values::{Timestamp, excerpt, jitter};
 use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::str::FromStr;
@@ -181,6 +181,26 @@ impl Arguments {
                 .map_err(|error| ControlError::Wrong(format!("{name}: {error}")))
         };
         self.text(name).map(parse).transpose()
+    }
+
+    /// An instant in UTC, with or without a fraction of the second.
+    ///
+    /// # Errors
+    /// [`ControlError::Wrong`], which names the member, if it is none.
+    pub fn instant(&self, name: &str) -> Result<Option<Timestamp>, ControlError> {
+        let parse = |text: &str| match Timestamp::parse_with_precision(text) {
+            Ok((instant, _)) => Ok(instant),
+            Err(error) => Err(ControlError::Wrong(format!("{name}: {error}"))),
+        };
+        self.text(name).map(parse).transpose()
+    }
+
+    /// The seed of a story: the number that is given, or one that is drawn, so that the same story
+    /// can be told again.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        // 32 bits are short enough to be copied by hand.
+        self.number("seed").unwrap_or_else(|| jitter() >> 32)
     }
 
     /// A number that fits another type.

@@ -9,7 +9,7 @@ use bankrail_mailbox::{
     OutboxState, OutboxSummary, Outgoing,
 };
 use bankrail_service::delivery::EnqueueError;
-use bankrail_values::{Clock as _, HyphenatedUuid, Timestamp, causes, excerpt};
+use bankrail_values::{Clock as _, HyphenatedUuid, StoreErrorKind, Timestamp, causes, excerpt};
 use bankrail_webhook::{Message, samples};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -121,7 +121,8 @@ impl Control {
         }
         // All are prepared before the first is stored, so that a wrong one stops none half way.
         let mut outgoing = Vec::new();
-        for Webhook { message, headers } in self.told(arguments)? {
+        let (told, seed) = self.told(arguments)?;
+        for Webhook { message, headers } in told {
             let headers = headers
                 .unwrap_or_else(|| samples::headers_with(message.kind(), HyphenatedUuid::random));
             let prepared = dispatcher.prepare(&endpoint, &message, headers).await;
@@ -137,7 +138,7 @@ impl Control {
             }
             // Stored past the dispatcher, which does not notice it by itself.
             dispatcher.wake();
-            return Ok(json!({ "numbers": numbers }));
+            return Ok(json!({ "numbers": numbers, "seed": seed }));
         }
         let end = Instant::now() + Duration::from_secs(wait);
         let (mut outcomes, mut all_delivered) = (Vec::with_capacity(outgoing.len()), true);
@@ -150,14 +151,14 @@ impl Control {
             outcomes.push(format!("message {id}: {outcome}"));
         }
         if all_delivered {
-            Ok(json!({ "numbers": numbers, "outcomes": outcomes }))
+            Ok(json!({ "numbers": numbers, "outcomes": outcomes, "seed": seed }))
         } else {
             Err(ControlError::NotSo(outcomes.join("; ")))
         }
     }
 
-    /// Returns the messages that `send` is asked for.
-    fn told(&self, arguments: &Arguments) -> Result<Vec<Webhook>, ControlError> {
+    /// Returns the messages that `send` is asked for, and the seed of their story.
+    fn told(&self, arguments: &Arguments) -> Result<(Vec<Webhook>, Option<u64>), ControlError> {
         let story = arguments.one_of("story", &STORIES.map(|(name, _)| name))?;
         let life = STORIES
             .iter()
@@ -170,16 +171,16 @@ impl Control {
                         "message: expected one of the four kinds, found something else".to_owned(),
                     )
                 })?;
-                Ok(vec![read.message.into()])
+                Ok((vec![read.message.into()], None))
             }
             (None, Some(life)) => {
-                let seed = arguments.number("seed").unwrap_or_default();
+                let seed = arguments.seed();
                 let mut told = life(seed, self.0.clock.now().saturating_sub(STORY_AGE));
                 if arguments.flag("shuffled") {
                     let ids = Ids::new(seed);
                     told.sort_by_cached_key(|_| ids.number());
                 }
-                Ok(told)
+                Ok((told, Some(seed)))
             }
             _ => Err(ControlError::Wrong(
                 "expected either a message or a story".to_owned(),
@@ -189,7 +190,15 @@ impl Control {
 
     async fn enqueue(&self, message: &Outgoing) -> Result<EntryId, ControlError> {
         let enqueued = self.0.emulator.outbox.enqueue(message, self.0.clock.now());
-        Ok(enqueued.await?.id())
+        match enqueued.await {
+            Ok(enqueued) => Ok(enqueued.id()),
+            Err(error) if error.kind() == StoreErrorKind::Conflict => Err(ControlError::Wrong(
+                "seed: expected that of a story not told yet, found the one of messages in the \
+                 outbox; leave it out, or reset the bank"
+                    .to_owned(),
+            )),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Waits for the first delivery of a message. Returns whether the message is delivered, and
@@ -250,7 +259,7 @@ impl Control {
             .filter(|of| of.circuit.is_held(self.0.clock.now()))
             .and_then(|of| of.circuit.held_until());
         Ok(until.map(|until| {
-            format!("the endpoint failed before and is left alone until {until}; resume it")
+            format!("deliveries to the endpoint failed, and are paused until {until}; resume it")
         }))
     }
 
@@ -260,9 +269,9 @@ impl Control {
             (Some(number), None) => self.resend_one(EntryId::new(number)).await,
             (None, Some(endpoint)) => {
                 let dispatcher = self.0.emulator.dispatcher();
-                let resent = match arguments.parsed("since")? {
+                let resent = match arguments.instant("since")? {
                     Some(since) => {
-                        let until = arguments.parsed("until")?;
+                        let until = arguments.instant("until")?;
                         let until = until.unwrap_or_else(|| self.0.clock.now());
                         dispatcher.resend_delivered(&endpoint, since, until).await?
                     }

@@ -127,6 +127,41 @@ impl Operation {
         self.row().members
     }
 
+    /// Returns the options of an example on a command line, in lines of at most 80 columns.
+    #[must_use]
+    pub const fn example(self) -> &'static str {
+        match self {
+            Self::SetClock => "--now 2026-03-02T00:00:00Z --rate 0",
+            Self::StepClock => "--seconds 86400",
+            Self::Limits | Self::Reset => "--customer DEMOCUSTOMER",
+            Self::SetLimit => "--call-type token --per-hour 20",
+            Self::AddFault => "--fault statement-503 --count 2",
+            Self::RemoveFault => "--number 1",
+            Self::Journal => "--endpoint token --status 401",
+            Self::AssertCalls => "--endpoint statement --at-most 3",
+            Self::Book => {
+                "--account 999001400100101 \\\n    --amount 25.00 --narrative 'invoice 2041'"
+            }
+            Self::Messages => "--endpoint democustomer --state pending",
+            Self::Message => "--number 1 --body",
+            Self::Send => "--endpoint democustomer \\\n    --story mandate --shuffled",
+            Self::Resend | Self::Resume => "--endpoint democustomer",
+            Self::Drop => "--number 2 --reason 'sent by mistake'",
+            Self::Pause => "--endpoint democustomer --reason maintenance",
+            Self::AddCustomer => {
+                "--code ACME --key signing.pub.pem \\\n    --accounts 999001400300301:AUD"
+            }
+            Self::RotateApiKey => "--code DEMOCUSTOMER --overlap 1",
+            Self::Snapshot | Self::Seed => "--name monday",
+            Self::Clock
+            | Self::Faults
+            | Self::ForgetCalls
+            | Self::Customers
+            | Self::Keys
+            | Self::RotateKey => "",
+        }
+    }
+
     /// True if the operation acts on stored data alone: it can be carried out while the bank does
     /// not run.
     #[must_use]
@@ -163,7 +198,7 @@ impl Operation {
                     &[
                         Member::text(
                             "now",
-                            "The bank's time from now on, such as 2026-03-02T00:00:00.000Z, or real.",
+                            "The bank's time from now on, such as 2026-03-02T00:00:00Z, or real.",
                         ),
                         Member::number(
                             "rate",
@@ -339,7 +374,8 @@ impl Operation {
                         Member::text("story", "In place of an amount: shop, a day of a shop."),
                         Member::number(
                             "seed",
-                            "The number of the story: the same number gives the same bookings.",
+                            "The number of the story: the same number gives the same bookings. \
+                             Drawn by default, and answered.",
                         ),
                     ]
                 },
@@ -387,7 +423,8 @@ impl Operation {
                         ),
                         Member::number(
                             "seed",
-                            "The number of the story: the same number gives the same identifiers.",
+                            "The number of the story: the same number gives the same identifiers. \
+                             Drawn by default, and answered.",
                         ),
                         Member::flag(
                             "shuffled",

@@ -156,7 +156,7 @@ impl World {
 #[tokio::test]
 async fn limits_tokens_and_days_follow_the_clock() {
     let world = World::new();
-    let set = json!({ "now": "2030-01-31T23:59:00.000Z", "rate": 0 });
+    let set = json!({ "now": "2030-01-31T23:59:00Z", "rate": 0 });
     let said = world.fine("set-clock", set).await;
     assert_eq!(
         said,
@@ -761,6 +761,21 @@ async fn messages_are_sent_listed_and_sent_again() {
     world
         .fine("send", json!({ "endpoint": "acme", "message": message }))
         .await;
+    // Without a seed each story is another one; with one, the same at another time is refused.
+    let mut seeds = Vec::new();
+    for _ in 0..2 {
+        let story = json!({ "endpoint": "acme", "story": "payment" });
+        seeds.push(world.fine("send", story).await["seed"].as_u64().unwrap());
+    }
+    assert_ne!(seeds[0], seeds[1]);
+    world.fine("step-clock", json!({ "seconds": 60 })).await;
+    let again = json!({ "endpoint": "acme", "story": "payment", "seed": seeds[1] });
+    let (status, said) = world.tell("send", again).await;
+    let expected = "seed: expected that of a story not told yet";
+    assert!(
+        status == 400 && said["error"].as_str().unwrap().contains(expected),
+        "{said}"
+    );
     for (name, wrong, expected) in [
         (
             "send",

@@ -136,11 +136,10 @@ impl FolderData {
         let balance = self.ledger.balance(&account).await?.ok_or_else(unknown)?;
         let day = arguments.parsed("day")?;
         let day = day.unwrap_or_else(|| self.emulator.today());
-        let bookings = match arguments.one_of("story", &["shop"])? {
-            Some(_) => {
-                let seed = arguments.number("seed").unwrap_or_default();
-                ShopStory::day(seed, balance.currency(), day)
-            }
+        let story = arguments.one_of("story", &["shop"])?;
+        let seed = story.map(|_| arguments.seed());
+        let bookings = match seed {
+            Some(seed) => ShopStory::day(seed, balance.currency(), day),
             None => vec![booking(arguments, balance.currency(), day)?],
         };
         let (mut new, mut known) = (0, 0);
@@ -152,7 +151,8 @@ impl FolderData {
             }
         }
         let balance = self.ledger.balance(&account).await?.unwrap_or(balance);
-        Ok(json!({ "booked": new, "known": known, "balance": balance.to_string() }))
+        let balance = balance.to_string();
+        Ok(json!({ "booked": new, "known": known, "balance": balance, "seed": seed }))
     }
 
     fn customers(&self) -> Value {

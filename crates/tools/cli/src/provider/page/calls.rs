@@ -40,12 +40,16 @@ fn text<'a, D: Deserializer<'a>>(given: D) -> Result<Option<String>, D::Error> {
 /// A time in UTC: a timestamp, or what browsers send for a field of date and time, with or without
 /// seconds.
 fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error> {
-    let parsed = text(given)?.map(|text| match text.len() {
-        16 => Timestamp::parse(&format!("{text}:00.000Z")),
-        19 => Timestamp::parse(&format!("{text}.000Z")),
-        _ => Timestamp::parse(&text),
+    let parsed = text(given)?.map(|text| {
+        let rest = match text.len() {
+            16 => ":00Z",
+            19 => "Z",
+            _ => "",
+        };
+        Timestamp::parse_with_precision(&format!("{text}{rest}"))
     });
-    parsed.transpose().map_err(D::Error::custom)
+    let parsed = parsed.transpose().map_err(D::Error::custom)?;
+    Ok(parsed.map(|(at, _)| at))
 }
 
 /// The value of a field of date and time.

@@ -23,7 +23,8 @@ async fn what_is_booked_is_in_the_next_statement() {
         "--narrative",
         "a fee 👍",
     ];
-    let booked = |new, known| json!({ "booked": new, "known": known, "balance": "29.50 SGD" });
+    let booked =
+        |new, known| json!({ "booked": new, "known": known, "balance": "29.50 SGD", "seed": null });
     assert_eq!(control(&bank.data, &fee), booked(1, 0));
     assert_eq!(control(&bank.data, &fee), booked(0, 1));
     let csv = folder.file(

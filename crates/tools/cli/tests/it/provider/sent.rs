@@ -72,7 +72,7 @@ async fn what_came_back_is_said_of_each_message() {
     receiver.answer(500);
     let held = (0..10)
         .map(|_| send().failed(1))
-        .find(|line| line.contains("left alone until"));
+        .find(|line| line.contains("paused until"));
     assert!(held.unwrap().contains("resume it"));
     receiver.answer(200);
     let resumed = resume();
@@ -195,7 +195,10 @@ async fn a_story_is_told_in_its_order_and_a_message_waits_for_its_provider() {
         let sample = crate::run(["message", "sample", "query"]).fine();
         let query = folder.file("query.json", sample);
         let words = ["send", "--endpoint", "democustomer", "--message", &query];
-        assert_eq!(control(&data, &words), json!({ "numbers": [number] }));
+        assert_eq!(
+            control(&data, &words),
+            json!({ "numbers": [number], "seed": null })
+        );
     };
     stored(1);
     stored(2);
