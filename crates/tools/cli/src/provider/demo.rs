@@ -27,12 +27,12 @@ const RANDOM: usize = 16;
 const LEFT: Duration = Duration::from_secs(600);
 
 /// Makes the folder with all that is in it, unless there is one with something in it. Of several
-/// processes that do so at the same moment one succeeds, and the others find what it made. The
-/// certificate is for this host too.
-pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure> {
+/// processes that do so at the same moment one succeeds, and the others find what it made: returns
+/// whether this one made it. The certificate is for this host too.
+pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<bool, Failure> {
     let folder = folders.root();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-        Ok(false) => return Ok(()),
+        Ok(false) => return Ok(false),
         Ok(true) => {}
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(unusable(folder, &error)),
@@ -67,7 +67,7 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure>
     // Elsewhere an empty folder is not replaced by a rename. One that is not empty stays.
     let _ = fs::remove_dir(&place);
     match fs::rename(partial.path(), &place) {
-        Ok(()) => Ok(()),
+        Ok(()) => Ok(true),
         // Another process was faster.
         Err(error)
             if matches!(
@@ -75,7 +75,7 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<(), Failure>
                 ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists
             ) =>
         {
-            Ok(())
+            Ok(false)
         }
         Err(error) => Err(unusable(folder, &error)),
     }

@@ -39,7 +39,7 @@ use settings::{PAUSES, default_issuer, fault_help, host, schedule};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -72,8 +72,8 @@ pub(super) struct Arguments {
     /// Accept assertions for this audience too; the issuer and the token URL are accepted anyway
     #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]
     audience: Vec<Audience>,
-    /// Accept assertions as widespread client libraries write them: another or no typ, exp as a
-    /// text, aud as an array
+    /// Accept assertions only as the specification has them; by default also as widespread client
+    /// libraries write them: another or no typ, exp as a text, aud as an array
     #[arg(long)]
     lenient_clients: bool,
     /// Register another endpoint of the first demo customer at this address, and keep it
@@ -195,6 +195,25 @@ pub(super) struct Bank {
     pub(super) store: SqliteStore,
 }
 
+/// A folder that was made for a provider that does not serve yet. Dropped, it is removed: a start
+/// that fails leaves nothing behind.
+struct Unserved<'a>(Option<&'a Path>);
+
+impl Unserved<'_> {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Unserved<'_> {
+    fn drop(&mut self) {
+        if let Some(folder) = self.0 {
+            // The failure itself is reported; a folder that cannot be removed can be used again.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
 /// Serves until Ctrl-C or SIGTERM.
 pub(super) async fn run(
     arguments: &Arguments,
@@ -211,17 +230,23 @@ pub(super) async fn run(
             _ = silenced => {}
         }
     });
-    if folders.is_demo() {
+    // Before anything is made, because an address in use is the most frequent reason not to start.
+    let (listener, address) = listen(arguments.listen, "--listen").await?;
+    let is_new = if folders.is_demo() {
         let issuer = arguments
             .issuer
             .clone()
             .unwrap_or_else(|| default_issuer(arguments.listen));
-        demo::make(folders, host(&issuer).as_deref())?;
+        demo::make(folders, host(&issuer).as_deref())?
     } else {
+        let is_new = !folders.root().exists();
         make_folder(folders.root())?;
-    }
+        is_new
+    };
     // Before the data are opened: a second provider over them would deliver and book too.
     let _alone = folders.lock()?;
+    // Dropped before the lock, so that no other provider uses the folder while it is removed.
+    let unserved = Unserved(is_new.then(|| folders.root()));
     let certificate = CertificateFiles::open(
         folders.config("server.pem"),
         folders.config("server-key.pem"),
@@ -236,7 +261,6 @@ pub(super) async fn run(
     if let Some(url) = &arguments.deliver_to {
         customers::deliver_to(folders, url, arguments.encrypt_to.as_deref())?;
     }
-    let (listener, address) = listen(arguments.listen, "--listen").await?;
     let audit = AuditFile::open(folders.data("audit.jsonl"), AuditFileOptions::new())
         .map_err(|error| damaged(&folders.data("audit.jsonl"), &error))?;
     let options = ProviderOptions::new().audit(Arc::new(audit), AuditOptions::new());
@@ -344,6 +368,7 @@ pub(super) async fn run(
     // Subscribed before the server runs, so that no refusal is missed.
     let news = calls.subscribe();
     announce::print(arguments, folders, &issuer, address, &book, output)?;
+    unserved.keep();
     let server = tokio::spawn(server.run(shutdown.clone().wanted()));
     let delivering = dispatcher.clone();
     let stop = shutdown.clone().wanted();

@@ -117,12 +117,36 @@ fn files_that_may_not_be_so_large_leave_no_folder_half_made() {
 }
 
 #[test]
+fn a_start_that_fails_leaves_nothing() {
+    let folder = Folder::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let limits = text(&folder.path("none.toml"));
+    let data = folder.path("data");
+    for more in [
+        &["--operations", taken.as_str()][..],
+        &["--page", taken.as_str()],
+        &["--limits", limits.as_str()],
+    ] {
+        Bank::try_start(&data, more).err().unwrap().failed(2);
+        let left = fs::read_dir(folder.path("")).unwrap().count();
+        assert_eq!(left, 0, "{more:?}");
+    }
+    // What was there stays.
+    let data = copy_of_data(&folder);
+    let before = lasting(&data);
+    let run = Bank::try_start(&data, &["--operations", &taken]);
+    run.err().unwrap().failed(2);
+    assert_eq!(lasting(&data), before);
+}
+
+#[test]
 fn a_second_name_of_the_database_is_refused() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
     let (own, other) = (data.join("provider.sqlite"), folder.path("other.sqlite"));
     fs::hard_link(&own, &other).unwrap();
-    for further in [&[][..], &["control", "limits"]] {
+    for further in [&["--listen", "127.0.0.1:0"][..], &["control", "limits"]] {
         let arguments = ["provider", "--data", &text(&data)];
         let line = run([&arguments[..], further].concat()).failed(2);
         assert!(
@@ -295,7 +319,7 @@ fn options_of_serving_are_refused_beside_a_command() {
     let command = ["control", "customers"];
     for given in [
         &["--limits", "off"][..],
-        &["--lenient-clients"],
+        &["--strict-clients"],
         &["--listen", "127.0.0.1:8443"],
         &["--seed", "0"],
     ] {
@@ -338,7 +362,7 @@ fn the_working_folder_is_not_replaced() {
     let here = folder.path("here");
     fs::create_dir(&here).unwrap();
     let done = command()
-        .args(["provider", "--data", "."])
+        .args(["provider", "--listen", "127.0.0.1:0", "--data", "."])
         .current_dir(&here)
         .output()
         .unwrap();
