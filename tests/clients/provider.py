@@ -15,8 +15,7 @@ class Provider:
         self.folder = pathlib.Path(folder)
         self.log = open(self.folder / "log", "w+")
         command = [pathlib.Path(programs) / "bankrail", "provider", "--data", self.folder / "data"]
-        # Client libraries start from the issuer's address and need no further settings.
-        command += ["--listen", "127.0.0.1:0", "--limits", "off", "--lenient-clients", "--page", "off"]
+        command += ["--listen", "127.0.0.1:0", "--limits", "off", "--page", "off"]
         command += ["--control", "127.0.0.1:0"]
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
 

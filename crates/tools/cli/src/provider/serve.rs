@@ -75,7 +75,7 @@ pub(super) struct Arguments {
     /// Accept assertions only as the specification has them; by default also as widespread client
     /// libraries write them: another or no typ, exp as a text, aud as an array
     #[arg(long)]
-    lenient_clients: bool,
+    strict_clients: bool,
     /// Register another endpoint of the first demo customer at this address, and keep it
     #[arg(long, value_name = "URL", conflicts_with = "config", value_parser = |text: &str| EndpointUrl::parse(text))]
     deliver_to: Option<EndpointUrl>,

@@ -50,7 +50,13 @@ pub(super) fn print(
             .iter()
             .map(|audience| ("", audience.to_string())),
     );
+    let clients = if arguments.strict_clients {
+        "as specified: typ jwt, exp a number, aud a text"
+    } else {
+        "also as client libraries write them; --strict-clients: only as specified"
+    };
     lines.extend([
+        ("assertions", clients.to_owned()),
         ("token URL", format!("{base}{TOKEN_PATH}")),
         ("statement URL", format!("{base}{STATEMENT_PATH}")),
         ("contract", format!("{base}/openapi.json")),

@@ -121,10 +121,10 @@ pub(super) fn verifier_options(arguments: &Arguments) -> VerifierOptions {
         .iter()
         .cloned()
         .fold(VerifierOptions::new(), VerifierOptions::also_audience);
-    if arguments.lenient_clients {
-        options.lenient_clients()
-    } else {
+    if arguments.strict_clients {
         options
+    } else {
+        options.lenient_clients()
     }
 }
 

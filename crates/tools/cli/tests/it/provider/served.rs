@@ -326,10 +326,10 @@ async fn a_configuration_is_served_and_nothing_is_made_up_beside_it() {
 }
 
 #[tokio::test]
-async fn assertions_of_client_libraries_are_accepted_on_request_only() {
+async fn assertions_of_client_libraries_are_accepted_unless_told_otherwise() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
-    for (more, expected) in [(&[][..], 401), (&["--lenient-clients"], 200)] {
+    for (more, expected) in [(&[][..], 200), (&["--strict-clients"], 401)] {
         let bank = Bank::start(&data, more);
         let customer = bank.customer("democustomer");
         let answer = customer.token_without_typ().await;
