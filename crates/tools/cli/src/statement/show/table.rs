@@ -10,9 +10,17 @@ use bankrail::values::Decimal;
 /// The number of rows that decide the widths of columns. Further rows are printed as they are read.
 const MEASURED: usize = 1000;
 /// The least width of the narrative before other columns are left out.
-const NARRATIVE: usize = 30;
-/// The columns of numbers, which end where the column does: amount and balance.
-const NUMBERS: [usize; 2] = [2, 3];
+const MIN_NARRATIVE: usize = 30;
+/// The least width of the counterparty before it is left out.
+const MIN_COUNTERPARTY: usize = 12;
+/// The places of columns that may be left out or cut.
+const VALUE_DATE: usize = 1;
+const BALANCE: usize = 3;
+const CODE: usize = 5;
+const COUNTERPARTY: usize = 6;
+const NARRATIVE: usize = 7;
+/// The columns of numbers, which end where the column does.
+const NUMBERS: [usize; 2] = [2, BALANCE];
 
 /// The texts under the [`TITLES`], then narrative and references.
 type Cells = [String; COLUMNS];
@@ -64,7 +72,7 @@ impl Table {
     }
 
     pub(super) fn begin(&mut self, balance: &str) {
-        self.titles[3] = balance.to_owned();
+        self.titles[BALANCE] = balance.to_owned();
         (self.widths, self.empty) = (None, true);
     }
 
@@ -123,13 +131,17 @@ impl Table {
         }
         // The counterparty leaves room for the narrative.
         if self.fit.is_some() {
-            widths[6] = widths[6].min(24);
-            widths[5] = widths[5].min(20);
+            widths[COUNTERPARTY] = widths[COUNTERPARTY].min(24);
+            widths[CODE] = widths[CODE].min(20);
         }
         if let Some(columns) = self.fit {
-            hide(&mut widths, columns);
+            fit(&mut widths, columns);
         }
-        self.print(&self.titles, &widths, Some(Style::Dim), output)?;
+        let mut titles = self.titles.clone();
+        if widths[VALUE_DATE] == 0 {
+            "Day".clone_into(&mut titles[0]);
+        }
+        self.print(&titles, &widths, Some(Style::Dim), output)?;
         for row in std::mem::take(&mut self.rows) {
             self.print(&row, &widths, None, output)?;
         }
@@ -139,8 +151,8 @@ impl Table {
 
     fn print(
         &self,
-        cells: &[String],
-        widths: &[usize],
+        cells: &Cells,
+        widths: &[usize; COLUMNS],
         style: Option<Style>,
         output: &mut Output,
     ) -> Result<(), Failure> {
@@ -153,6 +165,13 @@ impl Table {
             if index > 0 {
                 line.push_str("  ");
             }
+            // A pending entry has no other day.
+            let cell = match (index, cells) {
+                (0, [booked, value_date, ..]) if widths[VALUE_DATE] == 0 && booked.is_empty() => {
+                    value_date
+                }
+                _ => cell,
+            };
             let text = if self.fit.is_some() {
                 cut(cell, columns)
             } else {
@@ -166,7 +185,14 @@ impl Table {
             }
         }
         let line = line.trim_end();
-        let line = self.fit.map_or(line.into(), |columns| cut(line, columns));
+        let kept = widths
+            .iter()
+            .take(COUNTERPARTY)
+            .map(|width| width + 2)
+            .sum();
+        let line = self
+            .fit
+            .map_or(line.into(), |columns| cut(line, columns.max(kept)));
         match style {
             Some(style) => output.line(output.paint(style, &line)),
             None => output.line(line),
@@ -174,21 +200,27 @@ impl Table {
     }
 }
 
-/// Leaves out what one can do without, until the narrative has room: value date, status, sum so
-/// far.
-fn hide(widths: &mut [usize; COLUMNS], columns: usize) {
-    for hidden in [1, 4, 3] {
-        let taken: usize = widths
-            .iter()
-            .take(COLUMNS - 1)
-            .filter(|width| **width > 0)
-            .map(|width| width + 2)
-            .sum();
-        match widths.get_mut(hidden) {
-            Some(width) if taken + NARRATIVE > columns => *width = 0,
-            _ => break,
+/// Fits the columns into the terminal's. Day, amount and status stay, because without them a
+/// pending entry looks like a booked one; the narrative is cut last.
+fn fit(widths: &mut [usize; COLUMNS], columns: usize) {
+    let narrative = widths[NARRATIVE].min(MIN_NARRATIVE);
+    let excess = |widths: &[usize; COLUMNS]| {
+        let others = widths.iter().take(NARRATIVE).filter(|width| **width > 0);
+        (others.map(|width| width + 2).sum::<usize>() + narrative).saturating_sub(columns)
+    };
+    for hidden in [BALANCE, CODE, VALUE_DATE] {
+        if excess(widths) > 0
+            && let Some(width) = widths.get_mut(hidden)
+        {
+            *width = 0;
         }
     }
+    let counterparty = widths[COUNTERPARTY].saturating_sub(excess(widths));
+    widths[COUNTERPARTY] = if counterparty < MIN_COUNTERPARTY {
+        0
+    } else {
+        counterparty
+    };
 }
 
 fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
@@ -225,22 +257,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_left_out_one_by_one_until_the_narrative_fits() {
-        let wanted = [10, 10, 10, 10, 6, 14, 24, 50];
-        for (columns, hidden) in [
-            (300, &[][..]),
-            (128, &[]),
-            (127, &[1]),
-            (115, &[1, 4]),
-            (107, &[1, 4, 3]),
-            (40, &[1, 4, 3]),
+    fn day_amount_and_status_stay_and_the_narrative_is_cut_last() {
+        for (columns, expected) in [
+            (300, [10, 10, 10, 10, 6, 14, 24, 50]),
+            (128, [10, 10, 10, 10, 6, 14, 24, 50]),
+            (127, [10, 10, 10, 0, 6, 14, 24, 50]),
+            (115, [10, 10, 10, 0, 6, 0, 24, 50]),
+            (99, [10, 0, 10, 0, 6, 0, 24, 50]),
+            (80, [10, 0, 10, 0, 6, 0, 16, 50]),
+            (40, [10, 0, 10, 0, 6, 0, 0, 50]),
         ] {
-            let mut widths = wanted;
-            hide(&mut widths, columns);
-            let left_out: Vec<usize> = (0..COLUMNS).filter(|index| widths[*index] == 0).collect();
-            let mut hidden = hidden.to_vec();
-            hidden.sort_unstable();
-            assert_eq!(left_out, hidden, "{columns}");
+            let mut widths = [10, 10, 10, 10, 6, 14, 24, 50];
+            fit(&mut widths, columns);
+            assert_eq!(widths, expected, "{columns}");
         }
     }
 }
