@@ -10,7 +10,7 @@ use crate::text::{shown, shown_json, shown_lines};
 use bankrail::http::names::API_KEY;
 use bankrail::http::tls::TlsRoots;
 use bankrail::values::excerpt;
-use bankrail_conformance::{JudgeError, Judgement, Verdict};
+use bankrail_conformance::{JudgeError, Judgement, RowSelection, Verdict};
 use clap::Subcommand;
 use http::HeaderName;
 use std::io::Write as _;
@@ -65,9 +65,11 @@ pub(crate) enum Command {
         Exit status: 0 if no row failed, 1 if one did, 2 if the receivers do not answer or the arguments are wrong, 3 \
         if no row failed and some were not run (0 with --allow-not-run).\n\n\
         Examples:\n  \
-        bankrail conformance receiver https://localhost:9443 --sign provider/signing.pem \\\n    \
-        --encrypt-to encryption.pub.pem --roots ca.pem --api-key @api-key\n  \
-        bankrail conformance receiver --config receiver.toml --strict --junit receivers.xml --html receivers.html"
+        bankrail conformance receiver https://localhost:9443 \\\n    \
+        --sign provider/signing.pem --encrypt-to encryption.pub.pem \\\n    \
+        --roots ca.pem --api-key @receiver-key\n  \
+        bankrail conformance receiver --config receiver.toml --strict \\\n    \
+        --junit receivers.xml --html receivers.html"
     )]
     Receiver(Box<receiver::Receiver>),
     /// Judge a provider by the clauses of the specification that can be seen from outside
@@ -107,18 +109,21 @@ pub(crate) enum Command {
         Exit status: 0 if no row failed, 1 if one did, 2 if the provider cannot be reached or the \
         arguments are wrong, 3 if no row failed and some were not run for want of budget (0 with --allow-not-run).\n\n\
         Examples:\n  \
-        bankrail conformance provider --connection demo/first --second-connection demo/second\n  \
-        bankrail conformance provider --connection connection.toml --only S8 --only S20 --junit report.xml\n  \
-        bankrail conformance provider --connection demo/first --book \
-        'bankrail provider control book --json -'\n  \
-        bankrail conformance provider --connection demo/first --only S25 --limits --clock \
-        'bankrail provider control step-clock --json -'\n  \
+        bankrail conformance provider --connection demo/first \\\n    \
+        --second-connection demo/second\n  \
+        bankrail conformance provider --connection connection.toml \\\n    \
+        --only S8 --only S20 --junit report.xml\n  \
+        bankrail conformance provider --connection demo/first \\\n    \
+        --book 'bankrail provider control book --from -'\n  \
+        bankrail conformance provider --connection demo/first --only S25 \\\n    \
+        --limits --clock 'bankrail provider control step-clock --from -'\n  \
         bankrail conformance provider --connection connection.toml --json > first.json\n  \
-        bankrail conformance provider --connection connection.toml --rest-of first.json\n  \
-        bankrail conformance provider --connection connection.toml --budget \
-        tokens=60,statements=100,tokens-per-second=20\n  \
-        BANKRAIL_API_KEY=… bankrail conformance provider https://bank.example --customer CODE --key signing.pem \
-        --account 012003123456789"
+        bankrail conformance provider --connection connection.toml \\\n    \
+        --rest-of first.json\n  \
+        bankrail conformance provider --connection connection.toml \\\n    \
+        --budget tokens=60,statements=100,tokens-per-second=20\n  \
+        bankrail conformance provider https://bank.example --customer CODE \\\n    \
+        --key signing.pem --api-key @api-key --account 012003123456789"
     )]
     Provider(Box<provider::Provider>),
 }
@@ -228,8 +233,8 @@ fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure
 }
 
 /// The failure of a command whose judge came to no judgement. `unreachable` is what to do when
-/// nobody answers.
-fn failure(error: &JudgeError, unreachable: &str) -> Failure {
+/// nobody answers, `only` the rows that were selected.
+fn failure(error: &JudgeError, unreachable: &str, only: &[RowSelection]) -> Failure {
     let next = match error {
         JudgeError::Address => "give one such as https://bank.example",
         JudgeError::NoAddress => {
@@ -246,7 +251,14 @@ fn failure(error: &JudgeError, unreachable: &str) -> Failure {
         JudgeError::Unreachable { .. } => unreachable,
         JudgeError::NoToken { .. } => "run it again an hour later",
         JudgeError::Handled { .. } => "name a file, or an address that answers 200, with --handled",
-        JudgeError::NoRows => "correct --only or --rest-of",
+        JudgeError::NoRows if !only.is_empty() => {
+            let only: Vec<String> = only.iter().map(ToString::to_string).collect();
+            return Failure::unable(
+                format_args!("--only {}: {error}", only.join(", ")),
+                "docs/conformance.md has the numbers of all rows",
+            );
+        }
+        JudgeError::NoRows => "correct --rest-of",
         JudgeError::ApiKey | JudgeError::Request(_) => "check the keys",
         _ => "try again",
     };

@@ -143,7 +143,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let program = Program::parse();
+    let program = Program::try_parse().unwrap_or_else(|error| wrong_usage(&error));
     let mut output = Output::standard(program.color);
     let done = run(&program.command, &mut output).and_then(|outcome| {
         // Here, because an error of the flush while dropping would be lost.
@@ -167,6 +167,41 @@ fn main() -> ExitCode {
 fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
         Command::Statement(command) => statement::run(command, output),
+/// Ends the program because of its arguments, with one line. Help and version are printed whole.
+fn wrong_usage(error: &clap::Error) -> ! {
+    use clap::error::{ContextKind, ErrorKind};
+    let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_help || !error.use_stderr() {
+        error.exit();
+    }
+    let text = error.to_string();
+    let end = text
+        .find("\nUsage:")
+        .or_else(|| text.find("\nFor more information"));
+    let said = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+    let said = said
+        .trim_start_matches("error: ")
+        .replace("\n\n  tip: ", "; ");
+    let said: Vec<&str> = said.split_whitespace().collect();
+    // `Usage: bankrail statement show [OPTIONS] <FILE>...`
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    let command: Vec<&str> = usage
+        .iter()
+        .flat_map(|usage| usage.split_whitespace().skip(1))
+        .take_while(|word| word.starts_with(|first: char| first.is_ascii_lowercase()))
+        .collect();
+    let command = if command.is_empty() {
+        "bankrail".to_owned()
+    } else {
+        command.join(" ")
+    };
+    log(format_args!(
+        "{}; {command} --help says what fits",
+        said.join(" ")
+    ));
+    std::process::exit(2)
+}
+
         Command::Assertion(command) => assertion::run(command, output),
         Command::Token(arguments) => token::run(arguments, output).map(|()| Outcome::Fine),
         Command::Biller(arguments) => biller::run(arguments, output),

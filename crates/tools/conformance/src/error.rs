@@ -56,7 +56,7 @@ pub enum JudgeError {
         reason: String,
     },
     /// No row is selected.
-    #[error("expected rows to judge, found none")]
+    #[error("expected a row that this judge has, found none")]
     NoRows,
 }
 

@@ -2,11 +2,18 @@
 
 use crate::row::place;
 use serde_json::Value;
+use std::fmt;
 use std::str::FromStr;
 
 /// Rows of one heading, such as `S8`, or those of one clause, such as `S8.15`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowSelection(String);
+
+impl fmt::Display for RowSelection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
 
 /// A text that selects no rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

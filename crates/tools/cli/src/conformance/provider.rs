@@ -79,6 +79,7 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
         failure(
             &error,
             "check the address, and the certificates with --roots",
+            &arguments.only,
         )
     })?;
     let outcome = arguments.printing.print(&judgement, output)?;
@@ -157,7 +158,8 @@ impl Provider {
         }
         let url = own.base_url.clone();
         let (customer, key) = customer(own)?;
-        ProviderJudge::new(&url, customer, &key, options).map_err(|error| failure(&error, ""))
+        ProviderJudge::new(&url, customer, &key, options)
+            .map_err(|error| failure(&error, "", &self.only))
     }
 }
 

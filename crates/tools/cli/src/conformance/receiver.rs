@@ -39,9 +39,10 @@ pub(super) fn run(arguments: &Receiver, output: &mut Output) -> Result<Outcome, 
     let judge = Settings::of(arguments)?.judge(arguments)?;
     let judged = block_on(async { Ok(judge.judge().await) })?;
     let next = "start the receivers, and check the address and --roots";
-    arguments
-        .printing
-        .print(&judged.map_err(|error| failure(&error, next))?, output)
+    arguments.printing.print(
+        &judged.map_err(|error| failure(&error, next, &arguments.only))?,
+        output,
+    )
 }
 
 /// The values that arguments and file can have.
@@ -199,7 +200,7 @@ impl Settings {
         let judge = self
             .addresses()
             .and_then(|addresses| ReceiverJudge::new(addresses, &sign, &encrypt_to, options));
-        judge.map_err(|error| failure(&error, ""))
+        judge.map_err(|error| failure(&error, "", &arguments.only))
     }
 
     fn addresses(&self) -> Result<ReceiverAddresses, JudgeError> {

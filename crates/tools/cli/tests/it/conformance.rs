@@ -342,7 +342,7 @@ fn a_judgement_of_nothing_ends_with_2() {
     for arguments in [["--only", "S99"], ["--rest-of", &rest]] {
         let line = world.judge(&arguments).failed(2);
         assert!(
-            line.contains("expected rows to judge, found none; correct --only or --rest-of"),
+            line.contains("expected a row that this judge has, found none"),
             "{line}"
         );
     }

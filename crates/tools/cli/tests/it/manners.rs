@@ -97,6 +97,29 @@ fn wrong_arguments_end_with_2_and_nothing_on_standard_output() {
         assert_eq!((run.status, run.out.as_str()), (2, ""), "{arguments:?}");
         assert!(!run.err.is_empty());
     }
+    for (arguments, expected) in [
+        (
+            &["nothing"][..],
+            "bankrail: unrecognized subcommand 'nothing'; bankrail --help says what fits\n",
+        ),
+        (
+            &["statement", "show"],
+            "bankrail: the following required arguments were not provided: <FILE>...; \
+             bankrail statement show --help says what fits\n",
+        ),
+        (
+            &["statement", "csv", "--nope", "x"],
+            "bankrail: unexpected argument '--nope' found; to pass '--nope' as a value, use \
+             '-- --nope'; bankrail statement csv --help says what fits\n",
+        ),
+        (
+            &["--color", "red", "man"],
+            "bankrail: invalid value 'red' for '--color <WHEN>' [possible values: auto, always, \
+             never]; bankrail --help says what fits\n",
+        ),
+    ] {
+        assert_eq!(run(arguments).failed(2), expected);
+    }
     // A folder is no file.
     let folder = Folder::new();
     let line = run(["statement", "show", folder.path("").to_str().unwrap()]).failed(2);

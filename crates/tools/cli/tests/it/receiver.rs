@@ -208,7 +208,7 @@ fn junit_to_standard_output_stands_alone_and_a_judgement_of_nothing_ends_with_2(
     for only in ["S8", "S99"] {
         let line = judge(&settings, &["--only", only]).failed(2);
         assert!(
-            line.contains("expected rows to judge, found none; correct --only"),
+            line.contains("expected a row that this judge has, found none; docs/conformance.md"),
             "{line}"
         );
     }
