@@ -21,10 +21,11 @@ pub(crate) enum Command {
     /// Prints the assertion, or with --form the whole body of the token request. Whoever has it can
     /// get a token until it expires.
     #[command(after_help = "Examples:\n  \
-        bankrail assertion make --key signing.pem --customer CUSTOMERCODE \
-        --audience https://auth.example.com/v1.0/auth\n  \
-        bankrail assertion make … --form GBL.INSTO.ACCOUNTS.STATEMENT.READ | \
-        curl --data @- -H 'apikey: …' https://auth.example.com/v1.0/auth")]
+        bankrail assertion make --key signing.pem --customer CUSTOMERCODE \\\n    \
+        --audience https://auth.example.com/v1.0/auth > assertion.txt\n  \
+        bankrail assertion make --key signing.pem --customer CUSTOMERCODE \\\n    \
+        --audience https://auth.example.com/v1.0/auth \\\n    \
+        --form GBL.INSTO.ACCOUNTS.STATEMENT.READ > body.txt")]
     Make(MakeArguments),
     /// Say which rule an assertion passes and which it does not
     ///
@@ -34,8 +35,8 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 if no rule is broken, 1 if one is, 2 for a file that cannot be read.\n\n\
         Examples:\n  \
         bankrail assertion explain assertion.txt\n  \
-        bankrail assertion make … | bankrail assertion explain --key signing.pub.pem --audience \
-        https://auth.example.com/v1.0/auth -"
+        bankrail assertion explain --key signing.pub.pem \\\n    \
+        --audience https://auth.example.com/v1.0/auth assertion.txt"
     )]
     Explain(Explain),
 }

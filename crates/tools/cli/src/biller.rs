@@ -86,7 +86,8 @@ const PRINTED: [&str; 6] = [
     Examples:\n  \
     bankrail biller --connection connection.toml --probe\n  \
     bankrail biller --connection connection.toml\n  \
-    bankrail biller --connection connection.toml --json | jq 'select(.event == \"entry\")'\n  \
+    bankrail biller --connection connection.toml --json |\n    \
+    jq --unbuffered 'select(.event == \"entry\")'\n  \
     bankrail biller --connection connection.toml --no-poll --listen 0.0.0.0:18443")]
 pub(crate) struct Arguments {
     /// The file connection.toml, or its folder

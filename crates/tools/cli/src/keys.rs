@@ -20,12 +20,12 @@ pub(crate) enum Command {
     /// overwritten unless --force is given, and without it either all files are written or none.
     #[command(after_help = "Examples:\n  \
         bankrail keys generate my-keys\n  \
-        bankrail keys generate --only signing --bits 4096 my-keys")]
+        bankrail keys generate --only signing --bits 4096 large-keys")]
     Generate(Generate),
     /// Print what keys are, never their private numbers
     #[command(after_help = "Examples:\n  \
         bankrail keys show signing.pem jwks.json\n  \
-        curl … | bankrail keys show -")]
+        openssl pkey -in signing.pem -pubout | bankrail keys show -")]
     Show(Files),
     /// Write a key in another spelling
     ///

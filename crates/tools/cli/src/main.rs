@@ -116,16 +116,19 @@ enum Command {
         Exit status: 0 after Ctrl-C or SIGTERM, 2 if the provider cannot start.\n\n\
         Examples:\n  \
         bankrail provider\n  \
-        bankrail provider --limits off --lenient-clients\n  \
-        bankrail provider --fault token-500:0.1 --fault statement-slow:20% --seed 7\n  \
-        bankrail provider --deliver-to https://localhost:9000/hooks --encrypt-to my.pub.pem --roots my-ca.pem")]
+        bankrail provider --limits real --strict-clients\n  \
+        bankrail provider --fault token-500:0.1 --fault statement-slow:20% \\\n    \
+        --seed 7\n  \
+        bankrail provider --deliver-to https://localhost:9000/hooks \\\n    \
+        --encrypt-to my.pub.pem --roots my-ca.pem")]
     Provider(Box<provider::Provider>),
     /// Judge other implementations by the clauses of the specification
     #[command(subcommand)]
     Conformance(conformance::Command),
     /// Print the completions of a shell
     #[command(after_help = "Examples:\n  \
-        bankrail completions bash > ~/.local/share/bash-completion/completions/bankrail\n  \
+        bankrail completions bash \\\n    \
+        > ~/.local/share/bash-completion/completions/bankrail\n  \
         bankrail completions zsh > ~/.zfunc/_bankrail")]
     Completions {
         /// The shell
@@ -164,9 +167,6 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
-    match command {
-        Command::Statement(command) => statement::run(command, output),
 /// Ends the program because of its arguments, with one line. Help and version are printed whole.
 fn wrong_usage(error: &clap::Error) -> ! {
     use clap::error::{ContextKind, ErrorKind};
@@ -202,6 +202,9 @@ fn wrong_usage(error: &clap::Error) -> ! {
     std::process::exit(2)
 }
 
+fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Statement(command) => statement::run(command, output),
         Command::Assertion(command) => assertion::run(command, output),
         Command::Token(arguments) => token::run(arguments, output).map(|()| Outcome::Fine),
         Command::Biller(arguments) => biller::run(arguments, output),

@@ -21,7 +21,9 @@ pub(crate) enum Command {
         file that cannot be read.\n\n\
         Examples:\n  \
         bankrail message check message.json\n  \
-        bankrail payload open … | bankrail message check --kind query -"
+        bankrail payload open --decrypt decryption.pem \\\n    \
+        --verify sender.pub.pem body.json |\n    \
+        bankrail message check --kind query -"
     )]
     Check(Check),
     /// Print a valid message with fresh identifiers and times

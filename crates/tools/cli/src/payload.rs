@@ -19,9 +19,11 @@ const MAX_MESSAGE_BYTES: usize = SecuredPayload::MAX_JSON;
 pub(crate) enum Command {
     /// Sign and encrypt a JSON message
     #[command(after_help = "Examples:\n  \
-        bankrail payload seal --sign signing.pem --encrypt encryption.pub.pem message.json\n  \
-        bankrail message sample query | bankrail payload seal --sign signing.pem --encrypt encryption.pub.pem \
-        --envelope -")]
+        bankrail payload seal --sign signing.pem \\\n    \
+        --encrypt encryption.pub.pem message.json\n  \
+        bankrail message sample query |\n    \
+        bankrail payload seal --sign signing.pem \\\n    \
+        --encrypt encryption.pub.pem --envelope - > body.json")]
     Seal(Seal),
     /// Decrypt and verify a sealed message, and print it
     ///
@@ -30,7 +32,8 @@ pub(crate) enum Command {
     #[command(
         after_help = "Exit status: 0 for a message that was opened, 1 for one that is refused, 2 for a file that \
         cannot be read.\n\n\
-        Example:\n  bankrail payload open --decrypt decryption.pem --verify sender.pub.pem body.json"
+        Example:\n  bankrail payload open --decrypt decryption.pem \\\n    \
+        --verify sender.pub.pem body.json"
     )]
     Open(Open),
     /// Explain a sealed message layer by layer, and name the step that fails
@@ -43,7 +46,8 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 if no step fails, 1 if one does, 2 for a file that cannot be read.\n\n\
         Examples:\n  \
         bankrail payload explain body.json\n  \
-        bankrail payload explain --decrypt decryption.pem --verify sender.pub.pem body.json"
+        bankrail payload explain --decrypt decryption.pem \\\n    \
+        --verify sender.pub.pem body.json"
     )]
     Explain(Explain),
 }

@@ -58,11 +58,12 @@ enum Command {
         after_help = "Exit status: 0 if it was done or is so; 1 if it was refused or is not so; 2 if nobody answers.\n\n\
         Examples:\n  \
         bankrail provider control book --account 999001400100101 --amount 25.00\n  \
-        bankrail provider control send --endpoint democustomer --story mandate --wait 20\n  \
-        bankrail provider control set-clock --now 2026-03-02T00:00:00.000Z --rate 0\n  \
+        bankrail provider control send --endpoint democustomer \\\n    \
+        --story mandate --wait 20\n  \
+        bankrail provider control set-clock --now 2026-03-02T00:00:00Z --rate 0\n  \
         bankrail provider control step-clock --seconds 86400\n  \
         bankrail provider control add-fault --fault statement-503 --count 2\n  \
-        bankrail provider control assert-calls --endpoint statement --times 3"
+        bankrail provider control assert-calls --endpoint webhook --at-least 3"
     )]
     Control(control::Order),
 }

@@ -31,8 +31,10 @@ pub(crate) enum Command {
         after_help = "Exit status: 0 with a statement, 1 if the provider refuses, 2 for wrong arguments, unreadable \
         files and a provider that is not reached.\n\n\
         Examples:\n  \
-        bankrail statement fetch --connection connection.toml 012003123456789 | bankrail statement show -\n  \
-        bankrail statement fetch --connection connection.toml --narrative --wait -o today.xml 012003123456789"
+        bankrail statement fetch --connection connection.toml 012003123456789 |\n    \
+        bankrail statement show -\n  \
+        bankrail statement fetch --connection connection.toml --narrative --wait \\\n    \
+        -o today.xml 012003123456789"
     )]
     Fetch(Fetch),
     /// Print account reports as a table
@@ -47,7 +49,7 @@ pub(crate) enum Command {
         Examples:\n  \
         bankrail statement show report.xml\n  \
         bankrail statement show answer.json | less\n  \
-        curl … | bankrail statement show -"
+        unzip -p day.zip report.xml | bankrail statement show -"
     )]
     Show(Show),
     /// List what is wrong with account reports

@@ -17,9 +17,10 @@ use serde::Serialize;
     that is not reached.\n\n\
     Examples:\n  \
     TOKEN=$(bankrail token --connection connection.toml)\n  \
-    bankrail token --token-url https://bank.example/v1.0/auth --customer BILLER --key signing.pem \
-    --api-key @api-key\n  \
-    bankrail statement fetch --connection connection.toml --token \"$TOKEN\" 012003123456789")]
+    bankrail token --token-url https://bank.example/v1.0/auth --customer BILLER \\\n    \
+    --key signing.pem --api-key @api-key\n  \
+    bankrail statement fetch --connection connection.toml \\\n    \
+    --token \"$TOKEN\" 012003123456789")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     over: Over,

@@ -25,12 +25,12 @@ pub(crate) enum Command {
     /// call, bytes, and of refused deliveries the reason
     #[command(after_help = "Examples:\n  \
         bankrail archive list\n  \
-        bankrail archive list --data /var/lib/biller")]
+        bankrail archive list --data biller")]
     List(Data),
     /// Print the XML of a page, or the body of a refused delivery, as it came
     #[command(after_help = "Examples:\n  \
-        bankrail archive show 17 > page.xml\n  \
-        bankrail archive show 18 | bankrail payload explain -")]
+        bankrail archive show 1 > page.xml\n  \
+        bankrail archive show 12 | bankrail payload explain -")]
     Show {
         #[command(flatten)]
         data: Data,

@@ -78,7 +78,7 @@ impl Access {
 pub(super) struct Order {
     operation: Operation,
     /// The file that has all that it is given.
-    json: Option<String>,
+    from: Option<String>,
     given: Vec<(&'static str, MemberKind, String)>,
 }
 
@@ -97,7 +97,7 @@ impl FromArgMatches for Order {
         }
         Ok(Self {
             operation,
-            json: matches.try_get_one("json").ok().flatten().cloned(),
+            from: matches.try_get_one("from").ok().flatten().cloned(),
             given,
         })
     }
@@ -125,27 +125,18 @@ impl Args for Order {
 
 fn described(operation: Operation) -> Command {
     let (name, about) = (operation.name(), operation.about().trim_end_matches('.'));
-    let needed = operation
-        .members()
-        .iter()
-        .filter(|member| member.is_required);
-    let needed: String = needed
-        .map(|member| format!(" --{} …", member.name.replace('_', "-")))
-        .collect();
+    let example = format!("bankrail provider control {name} {}", operation.example());
     let command = Command::new(name).about(about);
-    let command = command.after_help(format!(
-        "Example:\n  bankrail provider control {name}{needed}"
-    ));
-    let json = Arg::new("json")
-        .long("json")
+    let command = command.after_help(format!("Example:\n  {}", example.trim_end()));
+    let from = Arg::new("from")
+        .long("from")
         .value_name("FILE")
         .exclusive(true);
-    let json =
-        json.help("All of it as one JSON object, such as of a program; - for standard input");
+    let from = from.help("A file with all arguments as one JSON object; - for standard input");
     let command = if operation.members().is_empty() {
         command
     } else {
-        command.arg(json)
+        command.arg(from)
     };
     operation.members().iter().fold(command, |command, member| {
         let arg = Arg::new(member.name)
@@ -192,7 +183,7 @@ pub(super) async fn run(
     let next = format!("bankrail provider control {} --help", operation.name());
     let wrong = |error: ControlError| Failure::unable(error, format_args!("{next} says what fits"));
     let given = given.iter().map(|(name, value)| (*name, value.as_str()));
-    let arguments = match &order.json {
+    let arguments = match &order.from {
         Some(file) => Arguments::from_json(operation, &input::read(file, MAX_FILE_BYTES)?),
         None => Arguments::from_texts(operation, given),
     };

@@ -163,7 +163,7 @@ fn the_judge_orders_bookings_through_the_control() {
             .collect::<Vec<_>>()
     };
     let book = format!(
-        "{program} provider --data '{}' control book --json -",
+        "{program} provider --data '{}' control book --from -",
         bank.data.display()
     );
     assert_eq!(judge(&book), ["passed"; 6]);
@@ -187,7 +187,7 @@ fn the_judge_steps_the_clock_for_the_worked_cases_of_limits() {
     let connection = text(&bank.data.join("demo/democustomer"));
     let program = env!("CARGO_BIN_EXE_bankrail");
     let clock = format!(
-        "{program} provider --data '{}' control step-clock --json -",
+        "{program} provider --data '{}' control step-clock --from -",
         bank.data.display()
     );
     let words = [
