@@ -218,9 +218,12 @@ impl Control {
             (least, most) if least == most => most.to_string(),
             (least, most) => format!("{least} to {most}"),
         };
-        let newest = newest.join("; ");
+        let newest = match newest.join("; ") {
+            none if none.is_empty() => "the journal is empty".to_owned(),
+            newest => format!("the newest of all calls: {newest}"),
+        };
         Err(ControlError::NotSo(format!(
-            "expected {expected} of these calls, found {found}; the newest of all calls: {newest}"
+            "expected {expected} of these calls, found {found}; {newest}"
         )))
     }
 

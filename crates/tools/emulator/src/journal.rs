@@ -29,11 +29,11 @@ bankrail_values::options! {
         pub(crate) customer(String => Some): Option<String> = None,
         /// The status of the answer. Default: any, and none.
         pub(crate) status(u16 => Some): Option<u16> = None,
-        /// A text that the body of the request has. Default: any body.
+        /// A text that the body of the request contains. Default: any body.
         pub(crate) body(String => Some): Option<String> = None,
         /// A text that the body of the answer has. Default: any body.
         pub(crate) answer(String => Some): Option<String> = None,
-        /// The number of the call before the first one. Default: 0.
+        /// Only calls with a greater number than this. Default: 0.
         after: u64 = 0,
     }
 }

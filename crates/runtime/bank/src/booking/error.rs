@@ -60,7 +60,7 @@ bankrail_values::impl_display!(BookingMember);
 #[non_exhaustive]
 pub enum BookingError {
     /// The amount is zero or negative. The kind decides whether the balance grows or falls.
-    #[error("amount: expected more than zero, found zero or less")]
+    #[error("amount: expected more than zero, because the kind decides the direction")]
     NotPositive,
     /// The amount has more decimals than its currency.
     #[error("amount: expected at most {allowed} decimals, found more")]

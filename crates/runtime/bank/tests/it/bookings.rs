@@ -146,12 +146,12 @@ fn what_makes_no_entry_names_its_member() {
         (
             fee("0.00 AUD"),
             BookingMember::Amount,
-            "amount: expected more than zero, found zero or less",
+            "amount: expected more than zero, because the kind decides the direction",
         ),
         (
             fee("-1.00 AUD"),
             BookingMember::Amount,
-            "amount: expected more than zero, found zero or less",
+            "amount: expected more than zero, because the kind decides the direction",
         ),
         (
             fee("1.005 AUD"),

@@ -1,4 +1,4 @@
-//! `--limits`: those of the specification, more for trying things, none, or those of a file.
+//! `--limits`: those of the specification, [`MORE`] times as many, none, or those of a file.
 
 use super::first_faults;
 use crate::failure::{Failure, causes};
@@ -82,7 +82,9 @@ impl Wanted {
     pub(super) fn lines(&self, limits: &Limits) -> Vec<String> {
         match self {
             Self::Trial => {
-                vec!["for trying things; --limits real has those of the specification".to_owned()]
+                vec![format!(
+                    "{MORE} times as many calls as in the specification; --limits real: as many"
+                )]
             }
             Self::File(_) => {
                 let line = |call_type: &CallType| {

@@ -468,7 +468,7 @@ impl Operation {
             Self::Resume => Row {
                 name: "resume",
                 about: "Resumes deliveries to an endpoint that is paused, was stopped by its answer \
-                    410, or is left alone after failures. All waiting messages are sent now.",
+                    410, or failed too often. All waiting messages are sent now.",
                 members: const { &[ENDPOINT.required()] },
             },
             Self::Customers => Row {
@@ -489,7 +489,7 @@ impl Operation {
                         .required(),
                         Member::text(
                             "scopes",
-                            "The scopes, separated by spaces; that of statements by default.",
+                            "The scopes, separated by spaces; the scope of statements by default.",
                         ),
                         Member::text(
                             "accounts",
@@ -578,7 +578,7 @@ const CALL_CUSTOMER: Member = Member::text("customer", "The code of the customer
 const CALL_STATUS: Member = Member::number("status", "The status of the answer.");
 const CALL_BODY: Member = Member::text("body", "A text that the body of the request contains.");
 const CALL_ANSWER: Member = Member::text("answer", "A text that the body of the answer contains.");
-const CALL_AFTER: Member = Member::number("after", "The number of the call before the first one.");
+const CALL_AFTER: Member = Member::number("after", "Only calls with a greater number than this.");
 const ENDPOINT: Member = Member::text("endpoint", "The endpoint.");
 const NUMBER: Member = Member::number("number", "The number of the message.");
 const REASON: Member = Member::text("reason", "The reason, for those who look later.");

@@ -139,7 +139,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     );
     if refusals > 0 {
         concerns.push(Concern {
-            what: counted(refusals, "call was", "calls were") + " refused, of the newest 500",
+            what: format!("{refusals} of the newest 500 calls refused"),
             href: Some("/calls?refused=yes".to_owned()),
             commands: Vec::new(),
         });

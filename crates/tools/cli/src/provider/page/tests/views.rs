@@ -64,7 +64,7 @@ async fn the_overview_says_what_needs_somebody() {
             "<b>1</b> dead letter",
             "<b>1</b> message dropped",
             "Needs attention",
-            "2 calls were refused, of the newest 500",
+            "2 of the newest 500 calls refused",
             "1 dead letter is no longer delivered",
             "stopped by dispatcher: no such endpoint",
             &format!(
