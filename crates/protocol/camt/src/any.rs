@@ -217,12 +217,9 @@ impl<R> AnyReader<R> {
     /// anything was read.
     #[must_use]
     pub fn message(&self) -> Option<String> {
-        let message = match self.progress.as_ref()? {
-            AnyProgress::Report(_) => "camt.052",
-            AnyProgress::Statement(_) => "camt.053",
-            AnyProgress::Notification(_) => "camt.054",
-        };
-        Some(format!("{message}.001.{}", self.version()))
+        self.progress.as_ref()?;
+        let message = self.input.shape().namespace.rsplit(':').next()?;
+        Some(format!("{message}{}", self.version()))
     }
 
     /// Returns the findings since the last call.

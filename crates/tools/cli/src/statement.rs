@@ -58,8 +58,8 @@ pub(crate) enum Command {
     /// a JSON answer, line and column are those of the XML in it. Files of any size are read in
     /// bounded memory.
     ///
-    /// Bank transaction codes that are not in the standard's list, edition 7.0, are notes: they may
-    /// be of a later edition, and do not change the exit status.
+    /// Bank transaction codes that are not in the standard's list, edition 7.0, are notes, one for
+    /// each code: they may be of a later edition, and do not change the exit status.
     #[command(
         after_help = "Exit status: 0 without findings, also with notes; 1 with findings or for a document that is \
         refused, 2 for a file that cannot be read.\n\n\

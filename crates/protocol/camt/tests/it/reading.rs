@@ -37,21 +37,9 @@ fn a_stream_has_the_entries_of_the_document() {
                     _ => None,
                 })
                 .collect();
-            let whole = match AnyDocument::parse(&xml).unwrap().document {
-                AnyDocument::Report(document) => {
-                    let groups = document.reports.into_iter();
-                    groups.flat_map(|group| group.entries).collect::<Vec<_>>()
-                }
-                AnyDocument::Statement(document) => {
-                    let groups = document.statements.into_iter();
-                    groups.flat_map(|group| group.entries).collect()
-                }
-                AnyDocument::Notification(document) => {
-                    let groups = document.notifications.into_iter();
-                    groups.flat_map(|group| group.entries).collect()
-                }
-                other => panic!("{other:?}"),
-            };
+            let document = AnyDocument::parse(&xml).unwrap().document;
+            let reports = document.into_report_document().reports.into_iter();
+            let whole: Vec<_> = reports.flat_map(|report| report.entries).collect();
             assert_eq!(streamed, whole, "{}", schema.name());
         }
     }

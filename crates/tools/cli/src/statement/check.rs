@@ -6,8 +6,8 @@ use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::text::{counted, shown};
-use bankrail::camt052::{Entry, Mode, ReadOptions, StreamItem};
-use std::collections::BTreeMap;
+use bankrail::camt052::{BankTransactionDomain, Entry, Mode, ReadOptions, StreamItem};
+use std::collections::BTreeSet;
 
 /// The codes that are noted of a document, so that a hostile one takes bounded memory.
 const MAX_NOTES: usize = 1_000;
@@ -53,7 +53,7 @@ fn check(
             say(output, format!("{}: {finding}", source.name()))?;
         }
     }
-    let mut unlisted = Unlisted::default();
+    let mut unlisted = BTreeSet::new();
     loop {
         let read = match source.next() {
             Ok(Some(read)) => read,
@@ -81,7 +81,20 @@ fn check(
             }
             Ok(StreamItem::Entry(entry)) => {
                 entries += 1;
-                unlisted.add(&entry, entries);
+                for code in codes(&entry).filter(|code| !code.is_listed()) {
+                    let code = domain_text(code);
+                    // A longer code is a finding already.
+                    let is_code = code.len() <= "PMNT/RCDT/ESCT".len();
+                    if !is_code || unlisted.len() >= MAX_NOTES || !unlisted.insert(code.clone()) {
+                        continue;
+                    }
+                    if !arguments.quiet {
+                        let name = source.name();
+                        output.line(shown(&format!(
+                            "{name}: note: the code {code} of entry {entries} is not in the list of bank transaction codes"
+                        )))?;
+                    }
+                }
             }
             Err(error) => say(output, source.error(&error))?,
             Ok(_) => {}
@@ -97,9 +110,6 @@ fn check(
         }
     }
     if !arguments.quiet {
-        for line in unlisted.lines() {
-            output.line(shown(&format!("{}: note: {line}", source.name())))?;
-        }
         let documents = match source.documents() {
             0 | 1 => String::new(),
             many => format!("{many} documents, "),
@@ -109,7 +119,7 @@ fn check(
             counted(entries, "entry", "entries"),
         );
         let verdict = output.verdict(findings);
-        let notes = match unlisted.codes.len() {
+        let notes = match unlisted.len() {
             0 => String::new(),
             many => format!(", {}", counted(many, "note", "notes")),
         };
@@ -121,41 +131,9 @@ fn check(
     Ok(Outcome::of_findings(findings > 0))
 }
 
-/// Bank transaction codes that the standard's list does not have.
-#[derive(Default)]
-struct Unlisted {
-    /// The number of entries with a code, and that of the first of them in the document.
-    codes: BTreeMap<String, (u64, u64)>,
-}
-
-impl Unlisted {
-    fn add(&mut self, entry: &Entry, number: u64) {
-        let of_transactions = entry
-            .transactions()
-            .filter_map(|transaction| transaction.bank_transaction_code.as_ref()?.domain.as_ref());
-        let all = domain(entry).into_iter().chain(of_transactions);
-        let mut codes: Vec<_> = all
-            .filter(|code| !code.is_listed())
-            .map(domain_text)
-            .collect();
-        codes.sort_unstable();
-        codes.dedup();
-        for code in codes {
-            // A longer code is a finding already.
-            let has_room = self.codes.len() < MAX_NOTES && code.len() <= "PMNT/RCDT/ESCT".len();
-            if has_room || self.codes.contains_key(&code) {
-                self.codes.entry(code).or_insert((0, number)).0 += 1;
-            }
-        }
-    }
-
-    fn lines(&self) -> impl Iterator<Item = String> {
-        self.codes.iter().map(|(code, (count, first))| {
-            let entries = counted(*count, "entry has", "entries have");
-            format!(
-                "{entries} the code {code}, which is not in the list of bank transaction codes; \
-                 the first is entry {first}"
-            )
-        })
-    }
+/// The standard codes of an entry and of its transactions.
+fn codes(entry: &Entry) -> impl Iterator<Item = &BankTransactionDomain> {
+    let transactions = entry.transactions();
+    let own = transactions.filter_map(|own| own.bank_transaction_code.as_ref()?.domain.as_ref());
+    domain(entry).into_iter().chain(own)
 }
