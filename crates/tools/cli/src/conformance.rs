@@ -33,8 +33,8 @@ pub(crate) enum Command {
     /// it does not say, such as the API key: where a receiver differs there from what is known of
     /// live services, that is "noted", and fails with --strict. What is left open altogether is
     /// noted and never fails. Whether a receiver knows a message again is seen in the ids of its
-    /// acknowledgements, if it repeats the first one. The last line says what to mend first. "not
-    /// run": the row depends on another that failed, or on a receiver whose address was not given.
+    /// acknowledgements, if it repeats the first one. The last lines say what to mend first, and
+    /// which options would judge more rows. "not run": the row depends on another that failed, or on a receiver whose address was not given.
     #[command(
         after_help = "The file of --config is TOML. Names of files in it are relative to its folder, and arguments \
         come before what is in it. Keys in it do not stand in the list of processes:\n\n  \
@@ -85,7 +85,8 @@ pub(crate) enum Command {
     /// or agree on higher limits with the provider. A call that is answered 429 is repeated after
     /// its Retry-After if that is within --wait.
     ///
-    /// The last line says what to mend first. Without a token the rows that need one are not run.
+    /// The last lines say what to mend first, and which options would judge more rows, with the
+    /// calls and the minutes that each costs. Without a token the rows that need one are not run.
     ///
     /// A row fails if a sentence of SPEC.md is broken. What differs from what is known of live
     /// services, and SPEC.md does not say, is "noted", and fails with --strict. What is left open
@@ -97,8 +98,8 @@ pub(crate) enum Command {
     /// printed; amounts are where they are wrong.
     #[command(
         after_help = "A booking of --book is one JSON object. It is booked when the command ends with 0 or the answer \
-        is a success. Six are ordered for today, two of them alike, and the statement is asked for two to four times \
-        more:\n\n  \
+        is a success. Six are ordered for today on each account that the budget allows, two of them alike, and its \
+        statement is asked for two to four times more:\n\n  \
         account       the account, one of those that are judged\n  \
         amount        the amount in its currency, without a sign, such as 12.50\n  \
         kind          fast_payment_in, fast_payment_out, transfer_in or transfer_out\n  \
@@ -159,6 +160,11 @@ struct Printing {
     /// the messages of that run
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u32>,
+    /// The longest time for one answer, for an order, and for receivers to list what they have
+    /// handled, for machines and networks that are slow [default: 30 for a provider, 10 for
+    /// receivers]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: Option<u64>,
 }
 
 impl Printing {
@@ -227,9 +233,11 @@ fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure
         Style::Red
     };
     output.line(output.paint(style, &shown(&judgement.summary())))?;
-    judgement.mend_first().map_or(Ok(()), |line| {
-        output.line(output.paint(style, &shown(&line)))
-    })
+    if let Some(line) = judgement.mend_first() {
+        output.line(output.paint(style, &shown(&line)))?;
+    }
+    let mut more = judgement.more().iter();
+    more.try_for_each(|line| output.line(output.paint(Style::Dim, line)))
 }
 
 /// The failure of a command whose judge came to no judgement. `unreachable` is what to do when

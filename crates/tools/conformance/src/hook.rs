@@ -8,9 +8,6 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// The longest time for an order.
-const LONGEST: Duration = Duration::from_secs(60);
-
 /// A command that gets one JSON object on its standard input, or an address that it is posted to.
 ///
 /// A text that begins with `https://` is an address; any other is a command, which `sh` runs. An
@@ -33,10 +30,11 @@ impl Hook {
     pub(crate) async fn order(
         &self,
         client: &reqwest::Client,
+        longest: Duration,
         order: &Value,
     ) -> Result<(), String> {
         let Ok(url) = address(&self.0) else {
-            return run(&self.0, &order.to_string(), LONGEST).await;
+            return run(&self.0, &order.to_string(), longest).await;
         };
         let request = client
             .post(url)
@@ -85,6 +83,8 @@ async fn run(command: &str, order: &str, longest: Duration) -> Result<(), String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LONGEST: Duration = Duration::from_secs(60);
 
     #[tokio::test]
     async fn a_command_gets_the_order_and_says_whether_it_is_done() {

@@ -1,7 +1,7 @@
 //! All rows of a judgement: as text, as JSON, as JUnit XML, as an HTML page.
 
 use crate::error::JudgeError;
-use crate::row::{Row, Verdict};
+use crate::row::{Asks, Row, Verdict};
 use askama::Template;
 use bankrail_values::{Clock as _, SystemClock, Timestamp};
 use serde_json::{Value, json};
@@ -9,7 +9,8 @@ use std::fmt;
 
 /// The rows of one run of a judge, with their verdicts.
 ///
-/// `Display` gives a line for each row that failed, and one that counts the verdicts.
+/// `Display` gives a line for each row that failed, one that counts the verdicts, the first thing to
+/// mend, and what would find more.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     subject: &'static str,
@@ -18,32 +19,95 @@ pub struct Judgement {
     rows: Vec<Row>,
     blocked: Option<String>,
     seed: u32,
+    more: Vec<String>,
 }
 
-/// Rows, by how their ids begin, in the order in which they are to be mended, and why.
-const FIRST: [(&[&str], &str); 5] = [
-    (&["S20.13", "S7.8"], "without it nothing else works"),
+/// The kinds of defects in the order in which they are to be mended: what a row asks, how its id
+/// begins, and what a failure of it means. The first that fits is the kind of a row.
+const DEFECTS: [(Asks, &[&str], &str); 12] = [
     (
-        &["S21.4", "S21.9", "S21.13", "S21.18"],
-        "messages of this kind are lost",
+        Asks::Service,
+        &["S20.13", "S7.8"],
+        "without it nothing else works",
     ),
     (
+        Asks::Life,
+        &[""],
+        "the receiver stops, and messages after it are lost",
+    ),
+    (
+        Asks::Refusal,
+        &["S19.11", "S22.2", "S22.10"],
+        "a customer gets what is another's",
+    ),
+    (
+        Asks::Refusal,
         &[
-            "S20.17", "S8.3", "S8.10", "S8.20", "S8.21", "S2.6", "S19.6", "S19.7", "S19.11",
-            "S22.", "S23.21", "S9.",
+            "S2.6", "S8.", "S9.", "S19.6", "S19.7", "S20.5", "S20.17", "S22.", "S23.21",
         ],
         "it lets in what nobody has proved to be right",
     ),
     (
-        &["S4.", "S6.", "S11.13", "S23."],
+        Asks::Service,
+        &["S21.26", "S23."],
+        "an event is taken twice, or in the wrong order",
+    ),
+    (
+        Asks::Service,
+        &[
+            "S9.", "S11.", "S12.", "S13.", "S14.", "S15.", "S16.", "S21.",
+        ],
+        "messages of this kind are lost",
+    ),
+    (
+        Asks::Service,
+        &[
+            "S4.15", "S6.16", "S6.20", "S6.21", "S6.22", "S6.23", "S6.24", "S6.25", "S6.30",
+            "S6.35", "S6.37", "S19.26",
+        ],
         "money is lost, doubled or changed by it",
     ),
-    (&[""], "it breaks a sentence of the specification"),
+    (
+        Asks::Refusal,
+        &[""],
+        "it takes what the specification forbids",
+    ),
+    (
+        Asks::Service,
+        &["S8.", "S19.14", "S20.9", "S22.6"],
+        "it refuses what is right",
+    ),
+    (
+        Asks::Service,
+        &["S24.5", "S24.6", "S24.7", "S25."],
+        "callers are stopped too early or too late",
+    ),
+    (
+        Asks::Service,
+        &[""],
+        "those who read answers by the specification fail on it",
+    ),
+    // The last one is the kind of rows beyond the specification, whatever they ask.
+    (
+        Asks::Service,
+        &["-"],
+        "it differs from what live services do",
+    ),
 ];
+
+/// The place of a row's kind in [`DEFECTS`].
+fn defect(row: &Row) -> usize {
+    let is_kind = |(asks, ids, _): &(Asks, &[&str], &str)| {
+        !row.beyond && *asks == row.asks && ids.iter().any(|id| is_of(row.id, id))
+    };
+    let place = DEFECTS.iter().position(is_kind);
+    place.unwrap_or(DEFECTS.len() - 1)
+}
 
 impl Judgement {
     /// The rows in the order of the specification. Those with one id stay in the order in which
-    /// they were judged.
+    /// they were judged. `prices` has the options by which the reasons of rows that were not judged
+    /// begin, and what each costs.
     ///
     /// # Errors
     /// [`JudgeError::NoRows`] without a row.
@@ -53,11 +117,26 @@ impl Judgement {
         mut rows: Vec<Row>,
         blocked: Option<impl Into<String>>,
         seed: u32,
+        prices: &[(&str, String)],
     ) -> Result<Self, JudgeError> {
         if rows.is_empty() {
             return Err(JudgeError::NoRows);
         }
         rows.sort_by_key(Row::place);
+        let would_judge = |(option, price): &(&str, String)| {
+            let unjudged = |row: &&Row| match &row.verdict {
+                Verdict::NotSeen(why) | Verdict::NotRun(why) => why.starts_with(option),
+                Verdict::Noted(_) => row.beyond && *option == "--strict",
+                _ => false,
+            };
+            let (count, s) = match rows.iter().filter(unjudged).count() {
+                0 => return None,
+                1 => (1, ""),
+                count => (count, "s"),
+            };
+            Some(format!("{option} would judge {count} more row{s}: {price}"))
+        };
+        let more = prices.iter().filter_map(would_judge).collect();
         Ok(Self {
             subject,
             address,
@@ -65,6 +144,7 @@ impl Judgement {
             rows,
             blocked: blocked.map(Into::into),
             seed,
+            more,
         })
     }
 
@@ -101,28 +181,24 @@ impl Judgement {
     /// Returns in one line the first thing to mend and the reason. `None` if no row failed.
     #[must_use]
     pub fn mend_first(&self) -> Option<String> {
-        let failed = |row: &&Row| matches!(row.verdict, Verdict::Failed(_));
-        let urgent = |(ids, why): (&[&str], &'static str)| {
-            let row = self
-                .rows
-                .iter()
-                .filter(failed)
-                .find(|row| ids.iter().any(|id| is_of(row.id, id)))?;
-            Some((row, why))
-        };
-        let (
-            Row {
-                id, title, verdict, ..
-            },
-            why,
-        ) = FIRST.into_iter().find_map(urgent)?;
+        let failed = self.rows.iter();
+        let failed = failed.filter(|row| matches!(row.verdict, Verdict::Failed(_)));
+        let row = failed.min_by_key(|row| defect(row))?;
+        let (id, title, detail) = (row.id, &row.title, row.verdict.detail());
         Some(match &self.blocked {
-            Some(blocked) => format!("mend first: {blocked} ({id} {title}: {})", verdict.detail()),
-            None => format!(
-                "mend first: {id} {title}, because {why}: {}",
-                verdict.detail()
-            ),
+            Some(blocked) => format!("mend first: {blocked} ({id} {title}: {detail})"),
+            None => {
+                let (_, _, why) = DEFECTS.get(defect(row))?;
+                format!("mend first: {id} {title}, because {why}: {detail}")
+            }
         })
+    }
+
+    /// Returns a line for each option that would judge more rows, with the calls and the time that
+    /// it costs.
+    #[must_use]
+    pub fn more(&self) -> &[String] {
+        &self.more
     }
 
     /// Returns in one line the number of rows of each verdict.
@@ -156,7 +232,7 @@ impl Judgement {
     }
 
     /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `seed`, `mend_first`,
-    /// and `rows` with `id`, `heading`, `title`, `beyond`, `verdict`, `detail` and `seconds`.
+    /// `more`, and `rows` with `id`, `heading`, `title`, `beyond`, `verdict`, `detail` and `seconds`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
@@ -177,6 +253,7 @@ impl Judgement {
             "time": self.at.to_string(),
             "seed": self.seed,
             "mend_first": self.mend_first(),
+            "more": self.more,
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
         })
     }
@@ -269,8 +346,8 @@ impl fmt::Display for Judgement {
             }
         }
         out.write_str(&self.summary())?;
-        self.mend_first()
-            .map_or(Ok(()), |line| write!(out, "\n{line}"))
+        let mut last = self.mend_first().into_iter().chain(self.more.clone());
+        last.try_for_each(|line| write!(out, "\n{line}"))
     }
 }
 
@@ -289,6 +366,10 @@ mod tests {
             verdicts.iter().map(row).collect(),
             None::<&str>,
             7,
+            &[
+                ("--book", "2 statements".to_owned()),
+                ("--strict", "no call".to_owned()),
+            ],
         )
         .unwrap()
     }
@@ -339,7 +420,7 @@ mod tests {
         ];
         let expected = "S8.3 a title: expected 401, found 200\n\
             provider https://bank.example/: 2 rows, 1 passed, 1 failed, 0 noted, 0 not seen, 0 not run; seed 7\n\
-            mend first: S8.3 a title, because it lets in what nobody has proved to be right: expected 401, found 200";
+            mend first: S8.3 a title, because it refuses what is right: expected 401, found 200";
         assert_eq!(judged(&rows).to_string(), expected);
         let junit = judged(&rows).to_junit();
         assert!(
@@ -380,14 +461,6 @@ mod tests {
         );
         assert!(html.contains("&#60;script&#62;&#38;&#34;&#39;"), "{html}");
         let why = || Verdict::Failed("why".to_owned());
-        let first = judged(&[
-            ("S6.20", why()),
-            ("S4.1", why()),
-            ("S20.17", why()),
-            ("S7.8", why()),
-        ])
-        .mend_first();
-        assert!(first.unwrap().starts_with("mend first: S7.8 "));
         let beyond = judged(&[
             ("-", why()),
             ("S2.13", why()),
@@ -407,5 +480,55 @@ mod tests {
             blocked.mend_first().unwrap(),
             "mend first: check the key (S20.13 a title: why)"
         );
+    }
+
+    #[test]
+    fn each_kind_of_defect_has_its_reason_and_its_place_among_the_others() {
+        // In the order in which they are to be mended.
+        let kinds = [
+            ("S20.13", Asks::Service, "nothing else works"),
+            ("S23.22", Asks::Life, "the receiver stops"),
+            ("S19.11", Asks::Refusal, "another's"),
+            ("S23.21", Asks::Refusal, "nobody has proved"),
+            ("S21.26", Asks::Service, "taken twice"),
+            ("S21.4", Asks::Service, "are lost"),
+            ("S6.20", Asks::Service, "money"),
+            // The same id as of a message that is lost.
+            ("S21.4", Asks::Refusal, "forbids"),
+            ("S8.15", Asks::Service, "refuses what is right"),
+            ("S25.16", Asks::Service, "too early or too late"),
+            ("S10.1", Asks::Service, "read answers"),
+            ("-", Asks::Service, "live services"),
+        ];
+        let rows = kinds.map(|(id, asks, _)| {
+            let verdict = Verdict::Failed("why".to_owned());
+            Row::new(id, "a title", verdict, Duration::ZERO).asking(asks)
+        });
+        for (place, (id, _, why)) in kinds.iter().enumerate() {
+            let left = rows.iter().skip(place).cloned().rev().collect();
+            let judgement =
+                Judgement::new("provider", String::new(), left, None::<&str>, 7, &[]).unwrap();
+            let first = judgement.mend_first().unwrap();
+            let right = first.starts_with(&format!("mend first: {id} ")) && first.contains(why);
+            assert!(right, "{place}: {first}");
+        }
+    }
+
+    #[test]
+    fn options_that_would_judge_more_are_counted_with_their_price() {
+        let unseen = || Verdict::NotSeen("--book lets the judge order bookings".to_owned());
+        let noted = || Verdict::Noted("another".to_owned());
+        let more = |rows: &[_]| judged(rows).more().to_vec();
+        assert_eq!(
+            more(&[("S6.24", Verdict::Passed), ("S6.25", noted())]),
+            [""; 0]
+        );
+        let rows = [("S6.24", unseen()), ("S6.25", unseen()), ("-", noted())];
+        let expected = [
+            "--book would judge 2 more rows: 2 statements",
+            "--strict would judge 1 more row: no call",
+        ];
+        assert_eq!(more(&rows), expected);
+        assert!(judged(&rows).to_string().ends_with(expected[1]));
     }
 }

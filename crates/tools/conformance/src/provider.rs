@@ -117,6 +117,9 @@ options! {
         proxy(Proxy => Some): Option<Proxy> = None,
         /// The calls that may be made. Default: those of an hour by the specification.
         budget: Budget = Budget::default(),
+        /// The longest time for an answer or an order; a booking is waited for a seventh of it.
+        /// Default: 30 s.
+        timeout: Duration = Duration::from_secs(30),
         /// The longest wait for a `Retry-After`, or for the end of a token. Default: 5 s.
         wait: Duration = Duration::from_secs(5),
         /// Sends requests beyond the budget until the provider refuses them, last. The customer is
@@ -125,8 +128,8 @@ options! {
         /// Orders bookings, which the statement must then show. Default: statements are judged by
         /// their own content.
         book(Hook => Some): Option<Hook> = None,
-        /// Steps the provider's clock, by an order `{"seconds": N}`. Default: the worked cases of
-        /// limits are not seen, unless there is a wait of six hours.
+        /// Steps the provider's clock, by an order `{"seconds": N}`, for limits and for the end of
+        /// tokens. Default: they are not seen, unless there is a wait as long.
         clock(Hook => Some): Option<Hook> = None,
         /// Fails rows that only public documentation of live services states. Default: differences
         /// there are noted.

@@ -10,12 +10,13 @@ use crate::client::{address, below, client};
 use crate::error::{JudgeError, failed};
 use crate::invented::{Invented, any_seed};
 use crate::judgement::Judgement;
+use crate::row::shown;
 use crate::selection::RowSelection;
 use bankrail_http::tls::{ClientCertificate, TlsRoots};
 use bankrail_http::{BodyReader, Proxy, names};
 use bankrail_jose::{EncryptionKey, SigningKey};
 use bankrail_secured_payload::{SealOptions, Sealer, SecuredPayload};
-use bankrail_values::{SecretString, causes, excerpt, options};
+use bankrail_values::{SecretString, causes, options};
 use bankrail_webhook::headers::{CORRELATION_ID, MESSAGE_ID, PRIORITY, REQUEST_KEY};
 use bankrail_webhook::{EachKind, MessageKind};
 use bytes::Bytes;
@@ -27,8 +28,6 @@ use serde_json::Value;
 use session::Session;
 use std::time::Duration;
 
-/// The time that a receiver has to answer.
-const TIMEOUT: Duration = Duration::from_secs(10);
 /// The bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// The bytes of a list of handled messages that are read.
@@ -87,6 +86,9 @@ options! {
         client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
         /// The proxy of calls; that of the environment is never used. Default: none.
         proxy(Proxy => Some): Option<Proxy> = None,
+        /// The longest time for an answer, and for the receivers to list what they have handled.
+        /// Default: 10 s.
+        timeout: Duration = Duration::from_secs(10),
         /// Fails rows beyond SPEC.md, too. Default: differences there are noted.
         strict: bool = false,
         /// The seed of ids and texts that are made up, which are the same in each run with it.
@@ -131,6 +133,7 @@ impl ReceiverAddresses {
 struct Provider {
     addresses: EachKind<Option<Url>>,
     client: reqwest::Client,
+    timeout: Duration,
     api_key: Option<(HeaderName, HeaderValue)>,
     invented: Invented,
     forge: Forge,
@@ -197,8 +200,9 @@ impl Provider {
                 &options.roots,
                 options.client_certificate.as_ref(),
                 options.proxy.as_ref(),
-                TIMEOUT,
+                options.timeout,
             )?,
+            timeout: options.timeout,
             api_key: api_key.transpose()?,
             invented: Invented::new(options.seed),
             forge: Forge::new(signing_key, large, encryption_key.clone())?,
@@ -286,23 +290,27 @@ impl Provider {
             .client
             .request(delivery.method.clone(), url.clone())
             .headers(delivery.headers.clone());
-        Self::hear(request.body(body), MAX_ANSWER_BYTES).await
+        self.hear(request.body(body), MAX_ANSWER_BYTES).await
     }
 
     /// Reads the text at an address.
     async fn get(&self, url: Url) -> Heard {
-        Self::hear(self.client.get(url), MAX_LIST_BYTES).await
+        self.hear(self.client.get(url), MAX_LIST_BYTES).await
     }
 
-    async fn hear(request: reqwest::RequestBuilder, max_bytes: usize) -> Heard {
+    async fn hear(&self, request: reqwest::RequestBuilder, max_bytes: usize) -> Heard {
         let answer = match request.send().await {
             Ok(answer) => answer,
-            Err(error) => return Heard::Nothing(reason(error)),
+            Err(error) if error.is_timeout() => {
+                let seconds = self.timeout.as_secs();
+                return Heard::Nothing(format!("none within {seconds} s"));
+            }
+            Err(error) => return Heard::Nothing(causes(&error.without_url())),
         };
         let (head, body) = http::Response::<reqwest::Body>::from(answer).into_parts();
         // The answer of a receiver may be of any length.
         match BodyReader::new(&head.headers, body)
-            .read_prefix(max_bytes, TIMEOUT)
+            .read_prefix(max_bytes, self.timeout)
             .await
         {
             Ok(body) => Heard::Answer(Answer {
@@ -364,7 +372,7 @@ impl Answer {
     fn describe(&self) -> String {
         match String::from_utf8_lossy(&self.body).as_ref() {
             "" => format!("{} without a body", self.status.as_u16()),
-            body => format!("{} {}", self.status.as_u16(), excerpt(body)),
+            body => format!("{} {}", self.status.as_u16(), shown(body)),
         }
     }
 }
@@ -376,12 +384,4 @@ impl Heard {
             Self::Nothing(why) => format!("no answer: {why}"),
         }
     }
-}
-
-/// Why there is no answer, without the address.
-fn reason(error: reqwest::Error) -> String {
-    if error.is_timeout() {
-        return format!("none within {} s", TIMEOUT.as_secs());
-    }
-    causes(&error.without_url())
 }

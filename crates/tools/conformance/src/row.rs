@@ -18,6 +18,19 @@ pub struct Row {
     pub verdict: Verdict,
     /// The duration of its calls. Zero if another row made them.
     pub took: Duration,
+    pub(crate) asks: Asks,
+}
+
+/// What a row asks of the subject, which tells what a failure means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// To do what is right with what is right.
+    #[default]
+    Service,
+    /// To refuse what is wrong.
+    Refusal,
+    /// To answer still.
+    Life,
 }
 
 /// The verdict of a judge about one row.
@@ -61,6 +74,18 @@ impl Verdict {
         }
     }
 
+    pub(crate) fn failed(why: impl Into<String>) -> Self {
+        Self::Failed(why.into())
+    }
+
+    pub(crate) fn not_seen(why: impl Into<String>) -> Self {
+        Self::NotSeen(why.into())
+    }
+
+    pub(crate) fn not_run(why: impl Into<String>) -> Self {
+        Self::NotRun(why.into())
+    }
+
     /// Passed if this holds.
     pub(crate) fn when(holds: bool, why: impl FnOnce() -> String) -> Self {
         if holds {
@@ -73,6 +98,11 @@ impl Verdict {
     /// Passed, or failed for this reason.
     pub(crate) fn of(result: Result<(), String>) -> Self {
         result.map_or_else(Self::Failed, |()| Self::Passed)
+    }
+
+    /// Passed if there is no defect.
+    pub(crate) fn without(defects: &[String]) -> Self {
+        Self::when(defects.is_empty(), || listed(defects))
     }
 }
 
@@ -91,12 +121,50 @@ impl Row {
             title: title.into(),
             verdict,
             took,
+            asks: Asks::Service,
         }
+    }
+
+    /// The same row, of which this is asked.
+    pub(crate) fn asking(self, asks: Asks) -> Self {
+        Self { asks, ..self }
     }
 
     /// The number of the heading and of the row under it, to sort by.
     pub(crate) fn place(&self) -> (u32, u32) {
         place(self.id).unwrap_or((u32::MAX, 0))
+    }
+}
+
+/// The characters of an answer that are shown.
+const SHOWN: usize = 120;
+
+/// The beginning of an answer as it is, on one line and without addresses.
+pub(crate) fn shown(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    while let Some(at) = line.find("://") {
+        let (before, after) = (line.get(..at), line.get(at + 3..));
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let scheme = |c: char| c.is_ascii_alphanumeric();
+        let end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>' | ')' | '\\');
+        let (_, rest) = after.split_at(after.find(end).unwrap_or(after.len()));
+        line = format!("{}(an address){rest}", before.trim_end_matches(scheme));
+    }
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// The defects of a row that are listed. Others are counted.
+const LISTED: usize = 5;
+
+/// Joins the first defects, and counts the rest.
+pub(crate) fn listed(defects: &[String]) -> String {
+    let shown = defects.get(..LISTED).unwrap_or(defects).join("; ");
+    match defects.len().saturating_sub(LISTED) {
+        0 => shown,
+        rest => format!("{shown}; and {rest} more"),
     }
 }
 
@@ -160,6 +228,24 @@ const HEADINGS: [&str; 26] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn answers_are_shown_on_one_line_without_addresses_and_without_escapes() {
+        for (text, expected) in [
+            (
+                "{\"id\":\"7\",\n \"a\": null}",
+                "{\"id\":\"7\", \"a\": null}",
+            ),
+            (
+                "{\"type\":\"https://a.example/b?c\",\"x\":\"see http://d\"}",
+                "{\"type\":\"(an address)\",\"x\":\"see (an address)\"}",
+            ),
+            ("://", "(an address)"),
+        ] {
+            assert_eq!(shown(text), expected);
+        }
+        assert_eq!(shown(&"é".repeat(121)), format!("{}…", "é".repeat(120)));
+    }
 
     #[test]
     fn headings_are_those_of_the_specification_in_its_order() {

@@ -20,8 +20,8 @@ use std::time::Duration;
 use toml::Table;
 
 /// A warning of the calls that `--limits` makes.
-const PRICE: &str = "--limits sends up to 27 statements and 16 token requests beyond the budget, in half a minute, and \
-    the customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
+const PRICE: &str = "--limits sends up to 52 statements and 25 token requests beyond the budget, in a minute, and the \
+    customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
 
 /// The bytes of an earlier report that are read.
 const MAX_REPORT_BYTES: usize = 4 << 20;
@@ -52,17 +52,17 @@ pub(crate) struct Provider {
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
     /// Count the limits, last: some 26 statements and 16 token requests beyond the budget, of a
-    /// customer that has not called for two hours; it is locked out for an hour. Exact with --only
-    /// S25 and --second-connection
+    /// customer that has not called for two hours; it is locked out for an hour. A limit is judged
+    /// with --clock, or with --only S25 and --second-connection
     #[arg(long)]
     limits: bool,
     /// Order bookings, and judge the statement that shows them: a command that gets each as a JSON
     /// object on standard input, or an https address that it is posted to, as described below
     #[arg(long, value_name = "COMMAND|URL")]
     book: Option<String>,
-    /// Step the provider's clock for the worked cases of limits, with --limits: a command or an
-    /// https address as of --book
-    #[arg(long, value_name = "COMMAND|URL", requires = "limits")]
+    /// Step the provider's clock to the end of a token, and for limits with --limits: a command or
+    /// an https address as of --book
+    #[arg(long, value_name = "COMMAND|URL")]
     clock: Option<String>,
     #[command(flatten)]
     printing: Printing,
@@ -82,13 +82,7 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
             &arguments.only,
         )
     })?;
-    let outcome = arguments.printing.print(&judgement, output)?;
-    if outcome == Outcome::NotRun {
-        crate::log(
-            "not every row was run; keep the report of --json and pass it to --rest-of an hour later",
-        );
-    }
-    Ok(outcome)
+    arguments.printing.print(&judgement, output)
 }
 
 impl Provider {
@@ -136,6 +130,9 @@ impl Provider {
         }
         if let Some(seed) = self.printing.seed {
             options = options.seed(seed);
+        }
+        if let Some(seconds) = self.printing.timeout {
+            options = options.timeout(Duration::from_secs(seconds));
         }
         if let Some(clock) = &self.clock {
             options = options.clock(Hook::new(clock));

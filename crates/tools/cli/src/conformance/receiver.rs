@@ -16,6 +16,7 @@ use clap::Args;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use toml::Table;
 
 /// The bytes of a file of settings that are read.
@@ -176,6 +177,9 @@ impl Settings {
             .only(arguments.only.clone());
         if let Some(seed) = arguments.printing.seed {
             options = options.seed(seed);
+        }
+        if let Some(seconds) = arguments.printing.timeout {
+            options = options.timeout(Duration::from_secs(seconds));
         }
         if let Some(path) = &self.sign_4096 {
             options =

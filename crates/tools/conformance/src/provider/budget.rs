@@ -98,12 +98,10 @@ impl Purse {
             return Err(why.clone());
         }
         // Paid before the call, so that a failure costs as much as an answer.
-        self.left = self.left.checked_sub(1).ok_or_else(|| {
-            format!(
-                "the budget of {} {} does not last for it",
-                self.all, self.name
-            )
-        })?;
+        self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| format!("--budget: {} {} do not last for it", self.all, self.name))?;
         Ok(())
     }
 
@@ -158,7 +156,7 @@ mod tests {
         assert_eq!((purse.left(), purse.pay()), (1, Ok(())));
         assert_eq!(
             purse.pay(),
-            Err("the budget of 1 tokens does not last for it".to_owned())
+            Err("--budget: 1 tokens do not last for it".to_owned())
         );
         let mut purse = Purse::new("tokens", 1);
         purse.close("429".to_owned());

@@ -23,7 +23,7 @@ use crate::client::{address, below, client};
 use crate::error::JudgeError;
 use crate::hook::Hook;
 use crate::judgement::Judgement;
-use crate::row::{Row, Verdict, is_beyond};
+use crate::row::{Asks, Row, Verdict, is_beyond};
 use crate::selection::Wanted;
 use bankrail_client_assertion::token::names;
 use bankrail_http::names::{REQUEST_KEY, STATEMENT_PATH, TOKEN_PATH};
@@ -37,31 +37,6 @@ use wire::{Answer, Call, send};
 
 const NO_TOKEN: &str =
     "no access token was received: check the API key, the customer code, its key and the audience";
-
-/// The outcome of a call.
-enum Got {
-    Answer(Answer),
-    /// The connection failed.
-    Nothing(String),
-    /// The call was not made, for this reason.
-    NotRun(String),
-}
-
-impl Got {
-    /// Returns the answer.
-    ///
-    /// # Errors
-    /// The verdict of a row that needed it.
-    fn answer(self) -> Result<Answer, Verdict> {
-        match self {
-            Self::Answer(answer) => Ok(answer),
-            Self::Nothing(why) => Err(Verdict::Failed(format!(
-                "expected an answer, found none: {why}"
-            ))),
-            Self::NotRun(why) => Err(Verdict::NotRun(why)),
-        }
-    }
-}
 
 /// A provider, and a customer of it.
 #[derive(Clone)]
@@ -133,9 +108,11 @@ enum Endpoint {
     Statement,
 }
 
-/// An access token, and until when it is valid.
+/// An access token, and the provider's time of its end.
+#[derive(Clone)]
 struct Bearer {
     token: String,
+    lifetime: Duration,
     until: Instant,
 }
 
@@ -164,9 +141,14 @@ pub(super) struct Judge {
     book: Option<Hook>,
     /// Steps the provider's clock.
     clock: Option<Hook>,
+    /// The time by which it was stepped.
+    stepped: Duration,
+    /// The longest time for an answer or an order.
+    timeout: Duration,
     /// When the judge began, in UNIX seconds.
     began: i64,
-    /// The calls of each endpoint that were answered 200, and those that were not.
+    /// The calls of each endpoint that were answered 200, and those that were not, which may count
+    /// against a limit or not.
     token_counts: (usize, usize),
     statement_counts: (usize, usize),
     /// Why no further call shows anything.
@@ -187,7 +169,7 @@ impl Judge {
             &options.roots,
             options.client_certificate.as_ref(),
             options.proxy.as_ref(),
-            wire::TIMEOUT,
+            options.timeout,
         )?;
         let keys = Keys::new(signing_key, options.second_signing_key.as_ref())?;
         let ProviderJudgeOptions {
@@ -200,6 +182,7 @@ impl Judge {
             strict,
             book,
             clock,
+            timeout,
             on_call,
             ..
         } = options;
@@ -226,6 +209,8 @@ impl Judge {
             strict,
             book,
             clock,
+            stepped: Duration::ZERO,
+            timeout,
             began: now(),
             token_counts: (0, 0),
             statement_counts: (0, 0),
@@ -261,7 +246,59 @@ impl Judge {
         limits::judge(&mut self).await?;
         windows::judge(&mut self).await?;
         let address = self.target.base_url.to_string();
-        Judgement::new("provider", address, self.judged, self.blocked, self.seed)
+        let prices = self.prices();
+        Judgement::new(
+            "provider",
+            address,
+            self.judged,
+            self.blocked,
+            self.seed,
+            &prices,
+        )
+    }
+
+    /// The options that show more, and their costs.
+    fn prices(&self) -> [(&'static str, String); 8] {
+        let accounts = self.target.customer.accounts.len();
+        let s = if accounts == 1 { "" } else { "s" };
+        let wait = match &self.bearer {
+            Some(bearer) => {
+                let seconds = bearer.lifetime.as_secs() + 1;
+                let minutes = seconds.div_ceil(60);
+                format!("; or --wait {seconds}, 3 statements and {minutes} minutes for tokens")
+            }
+            None => String::new(),
+        };
+        [
+            (
+                "--book",
+                format!("6 bookings and 2 to 4 statements for each of {accounts} account{s}, a minute"),
+            ),
+            (
+                "--limits",
+                "up to 52 statements and 25 token requests, a minute; the customer is then locked out for an hour"
+                    .to_owned(),
+            ),
+            (
+                "--clock",
+                format!("2 statements, or up to 110 and 35 token requests with --limits, two minutes{wait}"),
+            ),
+            (
+                "--second-connection",
+                "up to 5 token requests and 3 statements, no further minute".to_owned(),
+            ),
+            (
+                "--scope",
+                "up to 4 token requests and 2 statements, no further minute".to_owned(),
+            ),
+            ("--account", "a statement for each, no further minute".to_owned()),
+            (
+                "--budget",
+                "a call or two for each, with limits that the provider lifts; or --rest-of the report, an hour later"
+                    .to_owned(),
+            ),
+            ("--strict", "no call".to_owned()),
+        ]
     }
 
     /// True if a row of this id is asked for.
@@ -281,6 +318,16 @@ impl Judge {
 
     /// Adds a row. The calls since the last row were made for it.
     fn row(&mut self, id: &'static str, title: impl Into<String>, verdict: Verdict) {
+        self.row_asking(Asks::Service, id, title, verdict);
+    }
+
+    fn row_asking(
+        &mut self,
+        asks: Asks,
+        id: &'static str,
+        title: impl Into<String>,
+        verdict: Verdict,
+    ) {
         let took = std::mem::take(&mut self.took);
         let title = title.into();
         let verdict = match verdict {
@@ -289,7 +336,8 @@ impl Judge {
             other => other,
         };
         if self.wanted.has_row(id, &title) {
-            self.judged.push(Row::new(id, title, verdict, took));
+            let row = Row::new(id, title, verdict, took);
+            self.judged.push(row.asking(asks));
         }
     }
 
@@ -304,20 +352,18 @@ impl Judge {
         }
     }
 
-    /// Adds a row for what became of a call.
-    fn row_of(
+    /// Adds rows with the same verdict.
+    fn same_rows<const N: usize>(
         &mut self,
-        id: &'static str,
-        title: impl Into<String>,
-        got: Got,
-        judge: impl FnOnce(&Answer) -> Verdict,
+        rows: [(&'static str, &'static str); N],
+        verdict: &Verdict,
     ) {
-        self.row(
-            id,
-            title,
-            got.answer()
-                .map_or_else(|verdict| verdict, |answer| judge(&answer)),
-        );
+        self.rows(rows, std::iter::repeat_n(verdict.clone(), N));
+    }
+
+    /// The provider's time, as far as it is known.
+    fn provider_now(&self) -> Instant {
+        Instant::now() + self.stepped
     }
 
     /// A right assertion, another one each time.
@@ -345,7 +391,10 @@ impl Judge {
 
     /// Makes a call if the budget allows it. After a 429 the call is repeated at its `Retry-After`,
     /// if that is soon enough; otherwise the endpoint is not called again.
-    async fn call(&mut self, endpoint: Endpoint, call: Call) -> Got {
+    ///
+    /// # Errors
+    /// The verdict of a row that needed the answer.
+    async fn call(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, Verdict> {
         let begin = Instant::now();
         (self.on_call)(CallsLeft {
             tokens: self.tokens.left(),
@@ -356,21 +405,18 @@ impl Judge {
         got
     }
 
-    async fn call_patiently(&mut self, endpoint: Endpoint, call: Call) -> Got {
+    async fn call_patiently(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, Verdict> {
         if let Some(why) = self.blocked {
-            return Got::NotRun(why.to_owned());
+            return Err(Verdict::not_run(why));
         }
         loop {
             // Paid for each try, because it is open if a refused call counts.
-            if let Err(why) = self.purse(endpoint).pay() {
-                return Got::NotRun(why);
-            }
-            let answer = match self.send(endpoint, call.clone()).await {
-                Ok(answer) => answer,
-                Err(why) => return Got::Nothing(why),
-            };
+            self.purse(endpoint).pay().map_err(Verdict::NotRun)?;
+            let answer = self.send(endpoint, call.clone()).await;
+            let answer = answer
+                .map_err(|why| Verdict::Failed(format!("expected an answer, found none: {why}")))?;
             if answer.status != 429 {
-                return Got::Answer(answer);
+                return Ok(answer);
             }
             let after = answer.retry_after();
             match after
@@ -383,7 +429,7 @@ impl Judge {
                         after.map_or_else(String::new, |after| format!(", Retry-After {after} s"));
                     let why = format!("the provider answers 429{when}");
                     self.purse(endpoint).close(why.clone());
-                    return Got::NotRun(why);
+                    return Err(Verdict::NotRun(why));
                 }
             }
         }
@@ -400,13 +446,13 @@ impl Judge {
             // From the sending on, because the provider counts requests and not answers.
             self.next_token = Some(Instant::now() + self.pause);
         }
+        // Before the answer, because a call without one may have counted.
+        self.counts(endpoint).1 += 1;
         let answer = send(&self.client, call).await?;
-        let (answered, refused) = self.counts(endpoint);
-        *(if answer.status == 200 {
-            answered
-        } else {
-            refused
-        }) += 1;
+        if answer.status == 200 {
+            let (answered, refused) = self.counts(endpoint);
+            (*answered, *refused) = (*answered + 1, *refused - 1);
+        }
         // Others than POST need not reach the endpoint, nor what is refused before it.
         if is_post && answer.status != 429 {
             match endpoint {

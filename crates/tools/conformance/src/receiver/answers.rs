@@ -2,7 +2,7 @@
 
 use super::Answer;
 use super::rows::one;
-use crate::row::{BEYOND, Verdict};
+use crate::row::{BEYOND, Verdict, listed, shown};
 use bankrail_values::excerpt;
 use bankrail_webhook::{Acknowledgement, MessageKind};
 use serde_json::Value;
@@ -12,8 +12,8 @@ use serde_json::Value;
 pub(super) struct Acknowledgements {
     count: usize,
     ids: Vec<String>,
-    not_uuid: Option<String>,
-    not_received: Option<String>,
+    not_uuid: Vec<String>,
+    not_received: Vec<String>,
 }
 
 impl Acknowledgements {
@@ -24,21 +24,21 @@ impl Acknowledgements {
         self.count += 1;
         let (id, status) = (answer.member("id"), answer.member("status"));
         if !id.as_deref().is_some_and(is_uuid) {
-            self.not_uuid.get_or_insert_with(|| describe(id.as_ref()));
+            self.not_uuid.push(describe(id.as_ref()));
         }
         if status.as_deref() != Some(Acknowledgement::RECEIVED) {
-            self.not_received
-                .get_or_insert_with(|| describe(status.as_ref()));
+            self.not_received.push(describe(status.as_ref()));
         }
         self.ids.extend(id);
     }
 
     /// The rows about all of them: id, title, verdict.
     pub(super) fn rows(mut self) -> Vec<(&'static str, String, Verdict)> {
-        let of = |found: Option<String>, expected: &str| match (self.count, found) {
-            (0, _) => Verdict::NotRun("nothing was acknowledged".to_owned()),
-            (_, None) => Verdict::Passed,
-            (_, Some(found)) => Verdict::Failed(format!("expected {expected}, found {found}")),
+        let of = |found: Vec<String>, expected: &str| match self.count {
+            0 => Verdict::not_run("nothing was acknowledged"),
+            _ => Verdict::when(found.is_empty(), || {
+                format!("expected {expected}, found {}", listed(&found))
+            }),
         };
         let mut rows = vec![
             (
@@ -130,7 +130,7 @@ pub(super) fn looks(answer: &Answer) -> String {
     };
     let body = serde_json::from_slice(&answer.body)
         .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&answer.body).into_owned()));
-    format!("{} {}", answer.status.as_u16(), excerpt(&masked(&body)))
+    format!("{} {}", answer.status.as_u16(), shown(&masked(&body)))
 }
 
 /// A word and what ends it; `#` for one with digits, and for what may be a part of a UUID.

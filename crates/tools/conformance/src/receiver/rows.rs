@@ -4,7 +4,7 @@
 mod forgeries;
 mod recipes;
 
-use crate::row::BEYOND;
+use crate::row::{Asks, BEYOND};
 use bankrail_webhook::MessageKind;
 use recipes::Recipe;
 use serde::Deserialize;
@@ -113,6 +113,23 @@ pub(super) enum Expected {
     SurvivedAndRefused,
 }
 
+impl Expected {
+    /// What a row that expects this asks of the receiver.
+    pub(super) fn asks(self) -> Asks {
+        match self {
+            Self::Acknowledged
+            | Self::Known
+            | Self::Same
+            | Self::Together
+            | Self::Other
+            | Self::Survived => Asks::Service,
+            Self::Judged | Self::Open | Self::Refused | Self::Alike | Self::SurvivedAndRefused => {
+                Asks::Refusal
+            }
+        }
+    }
+}
+
 /// The deliveries of a row.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -132,10 +149,14 @@ struct Message(String, Value, #[serde(default)] Option<String>);
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Made {
-    /// A message without each of its required members, and with null in place of each.
+    /// A message without each of its required members.
     Incomplete,
-    /// The messages of the other kinds, and JSON that is none.
+    /// A message with null in place of each of its required members.
+    Nulls,
+    /// The messages of the other kinds.
     Others,
+    /// JSON that is no message.
+    NoMessage,
     /// A usual message with each priority that it may have.
     Priorities,
     /// A usual message of each kind with each priority that it may not have.

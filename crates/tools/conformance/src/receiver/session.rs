@@ -8,7 +8,7 @@ use super::rows::{Expected, HOSTILE, ROWS, Row, one};
 use super::{Answer, Delivery, Heard, Provider, ReceiverAddresses, ReceiverJudgeOptions};
 use crate::error::JudgeError;
 use crate::judgement::Judgement;
-use crate::row::{self, BEYOND, Verdict};
+use crate::row::{self, Asks, BEYOND, Verdict};
 use crate::selection::Wanted;
 use bankrail_jose::{EncryptionKey, SigningKey};
 use bankrail_webhook::{EachKind, MessageKind};
@@ -39,6 +39,10 @@ pub(super) struct Session {
     /// acknowledgement.
     old: Option<(Delivery, Option<String>)>,
     silence: u32,
+    /// The delivery after which the receiver was silent.
+    suspect: String,
+    /// That delivery and its row, if the receiver is down.
+    down: Option<String>,
     rows: Vec<row::Row>,
 }
 
@@ -66,6 +70,8 @@ impl Session {
             known_by_id: EachKind::default(),
             old: None,
             silence: 0,
+            suspect: String::new(),
+            down: None,
             rows: Vec::new(),
         })
     }
@@ -85,11 +91,23 @@ impl Session {
         // Last, because a receiver that fails here would fail all other rows.
         self.endure().await?;
         let (address, blocked, seed) = (self.address(), self.blocked(), self.seed);
-        Judgement::new("receivers", address, self.finish(), blocked, seed)
+        let seconds = self.provider.timeout.as_secs();
+        let prices = [
+            (
+                "--handled",
+                format!("66 deliveries and up to {seconds} s, no further minute"),
+            ),
+            ("--sign-4096", "3 deliveries, no further minute".to_owned()),
+            ("--strict", "no delivery".to_owned()),
+        ];
+        Judgement::new("receivers", address, self.finish(), blocked, seed, &prices)
     }
 
     /// Why no receiver takes a good message, and what to check.
     fn blocked(&self) -> Option<String> {
+        if let Some(after) = &self.down {
+            return Some(format!("the receiver no longer answers after {after}"));
+        }
         let all: Vec<u16> = self
             .refusals
             .iter()
@@ -128,7 +146,7 @@ impl Session {
                 .as_ref()
                 .map(ToString::to_string)
             else {
-                self.push(id, title, Verdict::NotRun(NO_ADDRESS.to_owned()), begin);
+                self.push(id, title, Verdict::not_run(NO_ADDRESS), begin);
                 continue;
             };
             let delivery = self.provider.sealed(
@@ -197,15 +215,46 @@ impl Session {
                 continue;
             }
             let verdict = match row.deliveries(&self.provider, kind, &self.kinds())? {
-                None => Verdict::NotSeen(NO_LARGE_KEY.to_owned()),
+                None => Verdict::not_seen(NO_LARGE_KEY),
                 Some(deliveries) => match self.obstacle(&deliveries) {
                     Some(why) => Verdict::NotRun(why),
-                    None => self.ask(row.expected, &deliveries).await?,
+                    None => self.ask_alive(row.expected, &deliveries).await?,
                 },
             };
-            self.push(id, row.title(kind), verdict, begin);
+            let title = row.title(kind);
+            let asks = match self.silence >= MAX_SILENT_CALLS && self.down.is_none() {
+                true => {
+                    self.down = Some(match &*self.suspect {
+                        "" => format!("{id} {title}"),
+                        what => format!("{what} ({id} {title})"),
+                    });
+                    Asks::Life
+                }
+                false => row.expected.asks(),
+            };
+            self.push_asking(asks, id, title, verdict, begin);
         }
         Ok(())
+    }
+
+    /// Judges the answers to a row's deliveries. A receiver refuses only if it takes the next good
+    /// message: one that is down takes nothing.
+    async fn ask_alive(
+        &mut self,
+        expected: Expected,
+        deliveries: &[Delivery],
+    ) -> Result<Verdict, JudgeError> {
+        let verdict = self.ask(expected, deliveries).await?;
+        let refuses = expected.asks() == Asks::Refusal && verdict == Verdict::Passed;
+        let Some(last) = deliveries.last().filter(|_| refuses) else {
+            return Ok(verdict);
+        };
+        Ok(match self.is_down(last).await? {
+            None => verdict,
+            Some(found) => Verdict::Failed(format!(
+                "expected a good message to be acknowledged after it, found {found}"
+            )),
+        })
     }
 
     /// Judges the rows about what takes weak receivers down, and what they take afterwards.
@@ -251,8 +300,8 @@ impl Session {
 
     /// Why these deliveries show nothing about the row.
     fn obstacle(&self, deliveries: &[Delivery]) -> Option<String> {
-        if self.silence >= MAX_SILENT_CALLS {
-            return Some("the receiver no longer answers as before".to_owned());
+        if let Some(after) = &self.down {
+            return Some(format!("the receiver no longer answers after {after}"));
         }
         deliveries.iter().find_map(|delivery| {
             if self.provider.addresses.get(delivery.kind).is_none() {
@@ -284,6 +333,9 @@ impl Session {
     async fn send(&mut self, delivery: &Delivery) -> Heard {
         let heard = self.provider.send(delivery).await;
         self.silence = if matches!(heard, Heard::Nothing(_)) {
+            if self.silence == 0 {
+                self.suspect.clone_from(&delivery.what);
+            }
             self.silence.saturating_add(1)
         } else {
             0
@@ -308,18 +360,29 @@ impl Session {
 
     /// Adds a row. A failure beyond SPEC.md is noted, and fails only under `strict`.
     fn push(&mut self, id: &'static str, title: String, verdict: Verdict, begin: Instant) {
+        self.push_asking(Asks::Service, id, title, verdict, begin);
+    }
+
+    fn push_asking(
+        &mut self,
+        asks: Asks,
+        id: &'static str,
+        title: String,
+        verdict: Verdict,
+        begin: Instant,
+    ) {
         let verdict = match verdict {
             Verdict::Failed(why) if id == BEYOND && !self.strict => Verdict::Noted(why),
             other => other,
         };
         if self.wants(id) {
-            self.rows
-                .push(row::Row::new(id, title, verdict, begin.elapsed()));
+            let row = row::Row::new(id, title, verdict, begin.elapsed());
+            self.rows.push(row.asking(asks));
         }
     }
 }
 
-const NO_LARGE_KEY: &str = "it takes another key of the provider, that the receivers know: --sign-4096, and a name of each for swapped ones";
+const NO_LARGE_KEY: &str = "--sign-4096 names another key of the provider, that the receivers know, and each needs a name for swapped ones";
 const NO_ADDRESS: &str = "no address of this receiver was given";
 
 /// The row about the required members of each kind.

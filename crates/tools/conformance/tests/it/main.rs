@@ -2,8 +2,13 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     reason = "helpers of tests say what they expect as tests do"
 )]
+
+mod provider;
+mod receiver;
+mod subject;
 
 use bankrail_conformance::{
     Budget, Customer, Judgement, ProviderJudge, ProviderJudgeOptions, Verdict,

@@ -1,21 +1,23 @@
 //! Bookings that the judge makes up and orders, and the statement that shows them (Specification:
 //! "Statement payload", "Request statement").
 
-use super::Judge;
+use super::checks::{Found, verdict};
 use super::statement::{Statement, Statements, ask};
 use super::xml::{REPORT, amount, child, children, read, text};
+use super::{Endpoint, Judge};
 use crate::hook::Hook;
 use crate::invented::Invented;
 use crate::row::Verdict;
 use bankrail_values::{Currency, Decimal, parse_decimal};
 use roxmltree::Node;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::collections::BTreeSet;
 use tokio::time::sleep;
 
-/// When the statement is asked for again while bookings are missing, and how often it is asked for.
-const PAUSE: Duration = Duration::from_secs(2);
+/// How often a statement is asked for while bookings are missing, and the pauses that the longest
+/// time for an answer has.
 const ATTEMPTS: usize = 3;
+const PAUSES: u32 = 15;
 
 const ROWS: [(&str, &str); 6] = [
     (
@@ -44,112 +46,150 @@ const ROWS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Orders bookings on the first account with a whole statement, and puts the statement with them in
-/// its place.
+/// Orders bookings on each account with a whole statement, and puts the statement with them in its
+/// place.
 pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
     if !ROWS.iter().any(|(id, title)| judge.wants_row(id, title)) {
         return;
     }
-    let verdicts = match (
-        statements
-            .found
-            .iter_mut()
-            .find(|statement| !statement.more),
-        judge.book.clone(),
-    ) {
-        (_, None) => Err(Verdict::NotSeen(
-            "--book lets the judge order bookings".to_owned(),
-        )),
-        (None, _) => Err(Verdict::NotSeen("no statement has one page".to_owned())),
-        (Some(first), Some(hook)) => ordered(judge, &hook, first).await,
+    let Some(hook) = judge.book.clone() else {
+        let unseen = Verdict::not_seen("--book lets the judge order bookings");
+        return judge.same_rows(ROWS, &unseen);
     };
-    let verdicts = verdicts.unwrap_or_else(|verdict| [(); ROWS.len()].map(|()| verdict.clone()));
+    let whole = statements.found.iter_mut().filter(|found| !found.more);
+    let mut whole: Vec<_> = whole.collect();
+    // One account of each currency comes before the second of any.
+    let mut currencies = BTreeSet::new();
+    whole.sort_by_cached_key(|found| !currencies.insert(Facts::of(&found.payload).currency));
+    // Each is asked for twice.
+    let left = judge.left(Endpoint::Statement);
+    let affordable = (left.saturating_sub(statements.kept) / 2).max(1);
+    let left_out = whole.len().saturating_sub(affordable);
+    let mut unjudged = match (whole.len(), left_out) {
+        (0, _) => Some(Verdict::not_seen("no statement has one page")),
+        (_, 0) => None,
+        (_, 1) => Some(Verdict::not_run(
+            "--budget: the statements do not last for 1 account",
+        )),
+        _ => Some(Verdict::NotRun(format!(
+            "--budget: the statements do not last for {left_out} accounts"
+        ))),
+    };
+    let mut found: [Vec<(String, Found)>; ROWS.len()] = Default::default();
+    for statement in whole.into_iter().take(affordable) {
+        match ordered(judge, &hook, statement).await {
+            Ok(rows) => found
+                .iter_mut()
+                .zip(rows)
+                .for_each(|(all, row)| all.extend(row)),
+            Err(verdict) => unjudged = Some(verdict),
+        }
+    }
+    let unseen = Verdict::not_seen("no booking that was ordered is in the statement");
+    let verdicts = found.map(|found| match (verdict(found, &unseen), &unjudged) {
+        (Verdict::Passed | Verdict::NotSeen(_), Some(unjudged)) => unjudged.clone(),
+        (verdict, _) => verdict,
+    });
     judge.rows(ROWS, verdicts);
 }
 
-/// The verdicts, or why there are none.
+/// What was found about the bookings of one account, for each row; why they were not judged.
 async fn ordered(
     judge: &mut Judge,
     hook: &Hook,
     statement: &mut Statement,
-) -> Result<[Verdict; ROWS.len()], Verdict> {
+) -> Result<[Vec<(String, Found)>; ROWS.len()], Verdict> {
     let before = Facts::of(&statement.payload);
     // From the seed, so that a run can be repeated with the same bookings.
     let bookings = made_up(&Invented::new(judge.seed), &before.currency);
     for booking in &bookings {
-        let done = hook
-            .order(&judge.client, &booking.order(&statement.account))
-            .await;
+        let order = booking.order(&statement.account);
+        let done = hook.order(&judge.client, judge.timeout, &order).await;
         done.map_err(|why| Verdict::NotRun(format!("--book: {why}")))?;
     }
     let mut now = shown(judge, &statement.account, true).await?;
     // A booking may be in the statement only a moment after it was ordered.
     for _ in 1..ATTEMPTS {
-        if once(&bookings, &before, &Facts::of(&now.payload)) == Verdict::Passed {
+        if bookings
+            .iter()
+            .all(|one| one.is_once(&bookings, &before, &Facts::of(&now.payload)))
+        {
             break;
         }
-        sleep(PAUSE).await;
+        sleep(judge.timeout / PAUSES).await;
         now = shown(judge, &statement.account, true).await?;
     }
     let after = Facts::of(&now.payload);
-    let hidden = shown(judge, &statement.account, false)
-        .await
-        .map(|hidden| Facts::of(&hidden.payload));
+    let hidden = Facts::of(&shown(judge, &statement.account, false).await?.payload);
     let place = std::mem::take(&mut statement.place);
     // The rows that follow see the bookings too, those about sums among them.
     *statement = Statement { place, ..now };
-    let direction = each(&bookings, &after, |booking, entry| {
-        let (expected, found) = (
-            (booking.direction(), &*after.currency),
-            (&*entry.direction, &*entry.currency),
-        );
-        (expected != found).then(|| {
-            format!(
-                "expected {} {}, found {} {}",
-                expected.0, expected.1, found.0, found.1
-            )
-        })
+    let at = |booking: &Booking| format!("{}, entry of {}", statement.place, booking.amount);
+    let once = bookings.iter().map(|booking| {
+        let value = booking.value();
+        let expected = booking.expected(&bookings, &before);
+        let found = after.count(value);
+        let what = format!("expected {expected} entries, found {found}");
+        let found = if found == expected {
+            Found::Right
+        } else {
+            Found::Wrong(what)
+        };
+        (at(booking), found)
     });
-    let decimals = each(&bookings, &after, |booking, entry| {
-        let [expected, found] = [&booking.amount, &entry.amount].map(|amount| decimals_of(amount));
-        (expected != found).then(|| format!("expected {expected} decimals, found {found}"))
-    });
-    // Only fast payments need to show their text.
-    let text = each(&bookings, &after, |booking, entry| {
-        let right = entry.narrative == booking.narrative
-            || (entry.narrative.is_empty() && !booking.is_fast());
-        (!right).then(|| differing(&booking.narrative, &entry.narrative))
-    });
-    let parties = each(&bookings, &after, |booking, entry| {
-        let right =
-            !booking.is_fast() || (entry.party == booking.party && !entry.narrative.is_empty());
-        (!right).then(|| {
-            format!(
-                "expected the name and a text beside a {}, found none or others",
-                booking.kind
-            )
-        })
-    });
-    let neither = |booking: &Booking, entry: &Entry| {
-        let shown = booking.is_fast() && (entry.has_parties || !entry.narrative.is_empty());
-        shown.then(|| "expected neither RltdPties nor Ustrd, found one".to_owned())
+    let each = |facts: &Facts, check: Check| -> Vec<_> {
+        // The last one, because an earlier booking may have the same amount.
+        let entry = |booking: &Booking| {
+            let mut entries = facts.entries.iter().rev();
+            entries.find(|entry| entry.value() == Some(booking.value()))
+        };
+        let seen = bookings.iter().filter_map(|one| Some((one, entry(one)?)));
+        seen.map(|(booking, entry)| (at(booking), check(booking, entry, &after.currency)))
+            .collect()
     };
     Ok([
-        once(&bookings, &before, &after),
-        direction,
-        match decimals {
+        once.collect(),
+        each(&after, |booking, entry, currency| {
+            let expected = format!("{} {currency}", booking.direction());
+            let found = format!("{} {}", entry.direction, entry.currency);
+            Found::when(expected == found, &expected, Some(&found))
+        }),
+        each(&after, |booking, entry, _| {
+            let [expected, found] =
+                [&booking.amount, &entry.amount].map(|amount| decimals_of(amount));
             // The specification demands a decimal, and leaves the number of digits open.
-            Verdict::Failed(why) => Verdict::Noted(why),
-            verdict => verdict,
-        },
-        text,
-        parties,
-        hidden.map_or_else(
-            |verdict| verdict,
-            |hidden| each(&bookings, &hidden, neither),
-        ),
+            let unusual = || Found::Unusual(format!("expected {expected} decimals, found {found}"));
+            if expected == found {
+                Found::Right
+            } else {
+                unusual()
+            }
+        }),
+        each(&after, |booking, entry, _| {
+            // Only fast payments need to show their text.
+            if entry.narrative.is_empty() && !booking.is_fast() {
+                return Found::Absent;
+            }
+            let differs = || Found::Wrong(differing(&booking.narrative, &entry.narrative));
+            if entry.narrative == booking.narrative {
+                Found::Right
+            } else {
+                differs()
+            }
+        }),
+        each(&after, |booking, entry, _| {
+            let right = entry.party == booking.party && !entry.narrative.is_empty();
+            booking.if_fast(right, "the name and a text, found none or others")
+        }),
+        each(&hidden, |booking, entry, _| {
+            let right = !entry.has_parties && entry.narrative.is_empty();
+            booking.if_fast(right, "neither RltdPties nor Ustrd, found one")
+        }),
     ])
 }
+
+/// A check of the entry of a booking in an account of this currency.
+type Check = fn(&Booking, &Entry, &str) -> Found;
 
 /// The whole statement, with its narrative or without.
 async fn shown(judge: &mut Judge, account: &str, narrative: bool) -> Result<Statement, Verdict> {
@@ -159,7 +199,7 @@ async fn shown(judge: &mut Judge, account: &str, narrative: bool) -> Result<Stat
     )
     .await;
     let statement = got.map_err(|error| Verdict::NotRun(error.to_string()))??;
-    let several = || Verdict::NotSeen("the statement has several pages".to_owned());
+    let several = || Verdict::not_seen("the statement has several pages");
     if statement.more {
         Err(several())
     } else {
@@ -197,6 +237,27 @@ impl Booking {
 
     fn value(&self) -> Decimal {
         parse_decimal(&self.amount).unwrap_or_default()
+    }
+
+    /// What was found about a fast payment.
+    fn if_fast(&self, right: bool, expected: &str) -> Found {
+        match right {
+            _ if !self.is_fast() => Found::Absent,
+            true => Found::Right,
+            false => Found::Wrong(format!("expected beside a {} {expected}", self.kind)),
+        }
+    }
+
+    /// The entries of its amount that there must be.
+    fn expected(&self, bookings: &[Self], before: &Facts) -> usize {
+        let alike = bookings
+            .iter()
+            .filter(|other| other.value() == self.value());
+        before.count(self.value()) + alike.count()
+    }
+
+    fn is_once(&self, bookings: &[Self], before: &Facts, after: &Facts) -> bool {
+        after.count(self.value()) == self.expected(bookings, before)
     }
 
     fn order(&self, account: &str) -> Value {
@@ -321,53 +382,6 @@ impl Entry {
     }
 }
 
-fn once(bookings: &[Booking], before: &Facts, after: &Facts) -> Verdict {
-    for booking in bookings {
-        let value = booking.value();
-        let expected = before.count(value)
-            + bookings
-                .iter()
-                .filter(|other| other.value() == value)
-                .count();
-        let found = after.count(value);
-        if found != expected {
-            let amount = &booking.amount;
-            return Verdict::Failed(format!(
-                "expected {expected} entries of {amount}, found {found}"
-            ));
-        }
-    }
-    Verdict::Passed
-}
-
-/// The first thing that is wrong about an entry of a booking.
-fn each(
-    bookings: &[Booking],
-    facts: &Facts,
-    wrong: impl Fn(&Booking, &Entry) -> Option<String>,
-) -> Verdict {
-    let mut seen = false;
-    for booking in bookings {
-        let Some(entry) = facts
-            .entries
-            .iter()
-            // The last one, because an earlier booking may have the same amount.
-            .rfind(|entry| entry.value() == Some(booking.value()))
-        else {
-            continue;
-        };
-        seen = true;
-        if let Some(why) = wrong(booking, entry) {
-            return Verdict::Failed(format!("entry of {}: {why}", booking.amount));
-        }
-    }
-    if seen {
-        Verdict::Passed
-    } else {
-        Verdict::NotSeen("no booking that was ordered is in the statement".to_owned())
-    }
-}
-
 /// Where two texts begin to differ.
 fn differing(expected: &str, found: &str) -> String {
     let place = expected
@@ -397,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_doubled_or_changed_is_found() {
+    fn what_is_lost_or_doubled_is_found() {
         let entry = |booking: &Booking| Entry {
             amount: booking.amount.clone(),
             currency: "AUD".to_owned(),
@@ -409,17 +423,18 @@ mod tests {
         let bookings = made_up(&Invented::new(7), "AUD");
         let (before, mut after) = (Facts::default(), Facts::default());
         after.entries = bookings.iter().map(entry).collect();
-        assert_eq!(once(&bookings, &before, &after), Verdict::Passed);
-        assert_eq!(each(&bookings, &after, |_, _| None), Verdict::Passed);
+        let once = |after: &Facts| {
+            bookings
+                .iter()
+                .map(|one| one.is_once(&bookings, &before, after))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(once(&after), [true; 6]);
+        // One of the two that are alike.
         after.entries.pop();
-        assert!(matches!(
-            once(&bookings, &before, &after),
-            Verdict::Failed(_)
-        ));
-        assert!(matches!(
-            each(&bookings, &before, |_, _| None),
-            Verdict::NotSeen(_)
-        ));
+        assert_eq!(once(&after), [true, true, true, true, false, false]);
+        after.entries.push(entry(&bookings[0]));
+        assert!(!once(&after)[0]);
         assert!(differing("a👍b", "a👍c").ends_with("from character 3 on"));
     }
 }

@@ -1,7 +1,7 @@
 //! Checks that are made on each of several statements, and are one row each.
 
 use super::wire::Answer;
-use crate::row::Verdict;
+use crate::row::{Verdict, listed};
 use bankrail_values::excerpt;
 
 /// The result of a check.
@@ -48,25 +48,31 @@ impl Found {
     }
 }
 
-/// The verdict on what was found at each place, such as `statement 2`: the first that is wrong, or
-/// else the first that is unusual. What was found nowhere was not seen, for this reason.
-pub(super) fn verdict<'a>(
-    all: impl Iterator<Item = (&'a str, Found)>,
+/// The verdict on what was found at each place, such as `statement 2`: all that is wrong, or else
+/// all that is unusual. What was found nowhere was not seen, for this reason.
+pub(super) fn verdict(
+    all: impl IntoIterator<Item = (impl AsRef<str>, Found)>,
     unseen: &Verdict,
 ) -> Verdict {
-    let mut verdict = None;
+    let (mut wrong, mut unusual, mut right) = (Vec::new(), Vec::new(), false);
     for (place, found) in all {
+        let at = |what: String| format!("{}: {what}", place.as_ref());
         match found {
             Found::Absent => {}
-            Found::Right => drop(verdict.get_or_insert(Verdict::Passed)),
-            Found::Unusual(what) if !matches!(verdict, Some(Verdict::Noted(_))) => {
-                verdict = Some(Verdict::Noted(format!("{place}: {what}")));
-            }
-            Found::Unusual(_) => {}
-            Found::Wrong(what) => return Verdict::Failed(format!("{place}: {what}")),
+            Found::Right => right = true,
+            Found::Unusual(what) => unusual.push(at(what)),
+            Found::Wrong(what) => wrong.push(at(what)),
         }
     }
-    verdict.unwrap_or_else(|| unseen.clone())
+    if !wrong.is_empty() {
+        Verdict::Failed(listed(&wrong))
+    } else if !unusual.is_empty() {
+        Verdict::Noted(listed(&unusual))
+    } else if right {
+        Verdict::Passed
+    } else {
+        unseen.clone()
+    }
 }
 
 /// `expected X, found Y`.

@@ -1,19 +1,20 @@
 //! The last rows: request keys, metadata, scopes, the end of a token.
 
 use super::body;
-use super::checks::{differs, status_of};
+use super::checks::status_of;
 use super::refusals::refused;
 use super::token::{bearer, form};
+use super::windows::step;
 use super::wire::{Answer, Call};
-use super::{Endpoint, Judge};
+use super::{Bearer, Endpoint, Judge};
 use crate::error::JudgeError;
-use crate::row::Verdict;
+use crate::row::{Asks, Verdict};
 use bankrail_client_assertion::token::names;
 use reqwest::Method;
 use serde_json::json;
 use std::collections::HashSet;
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep};
 
 /// The keys of all answers so far (Specification: "What the service does").
 pub(super) fn request_keys(judge: &mut Judge) {
@@ -26,7 +27,7 @@ pub(super) fn request_keys(judge: &mut Judge) {
         })
         .count();
     let verdict = match without {
-        _ if keys.is_empty() => Verdict::NotSeen("the token endpoint answered nothing".to_owned()),
+        _ if keys.is_empty() => Verdict::not_seen("the token endpoint answered nothing"),
         0 => Verdict::Passed,
         without => Verdict::Failed(format!(
             "expected a GUID in the header X-RequestKey of each answer, found none in {without} of {}",
@@ -42,7 +43,7 @@ pub(super) fn request_keys(judge: &mut Judge) {
     all.extend(judge.statement_request_keys.iter().cloned());
     let distinct: HashSet<String> = all.iter().map(|key| key.to_ascii_lowercase()).collect();
     let verdict = match all.len() - distinct.len() {
-        _ if all.len() < 2 => Verdict::NotSeen("there are no two request keys".to_owned()),
+        _ if all.len() < 2 => Verdict::not_seen("there are no two request keys"),
         0 => Verdict::Passed,
         again => Verdict::Failed(format!(
             "expected another request key for each request, found {again} again"
@@ -72,16 +73,18 @@ pub(super) async fn metadata(judge: &mut Judge) {
         headers: Vec::new(),
         body: Vec::new(),
     };
-    let elsewhere = || Verdict::NotSeen("there are none below the provider's address".to_owned());
+    let elsewhere = || Verdict::not_seen("there are none below the provider's address");
     let verdict = match judge.send_aside(call).await {
         Ok(answer) if answer.status == 200 => match body::object(&answer.body) {
             Ok(members) => {
                 judge.target.issuer = body::text(&members, "issuer").ok().map(str::to_owned);
                 match body::text(&members, "token_endpoint") {
                     Ok(found) if found == judge.target.token_url.as_str() => Verdict::Passed,
-                    Ok(found) => {
-                        Verdict::Noted(differs(judge.target.token_url.as_str(), Some(found)))
-                    }
+                    // Addresses are not printed.
+                    Ok(_) => Verdict::Noted(
+                        "expected the address that tokens are asked for at, found another"
+                            .to_owned(),
+                    ),
                     Err(what) => Verdict::Failed(what),
                 }
             }
@@ -108,7 +111,7 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
     let of_statements = |scope: &&String| scope.to_ascii_uppercase().contains("STATEMENT");
     let unseen = |why: &str| {
         Verdict::NotSeen(format!(
-            "{why}; --scope names another scope of the customer"
+            "--scope names another scope of the customer: {why}"
         ))
     };
     let mut verdicts =
@@ -144,7 +147,9 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
             }
         }
     }
-    judge.rows([WITHOUT, SEVERAL], verdicts);
+    let [alone, both] = verdicts;
+    judge.row_asking(Asks::Refusal, WITHOUT.0, WITHOUT.1, alone);
+    judge.row(SEVERAL.0, SEVERAL.1, both);
     Ok(())
 }
 
@@ -152,14 +157,11 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
 async fn token_with(judge: &mut Judge, scope: &str) -> Result<Result<String, Verdict>, JudgeError> {
     let assertion = judge.assertion();
     let call = Call::token(&judge.target, &form(judge, &assertion, scope)?);
-    Ok(judge
-        .call(Endpoint::Token, call)
-        .await
-        .answer()
-        .and_then(|answer| {
-            let bearer = bearer(&answer).ok_or_else(|| status_of(&answer, &[200]))?;
-            Ok(bearer.token)
-        }))
+    let got = judge.call(Endpoint::Token, call).await;
+    Ok(got.and_then(|answer| {
+        let bearer = bearer(judge, &answer).ok_or_else(|| status_of(&answer, &[200]))?;
+        Ok(bearer.token)
+    }))
 }
 
 /// The verdict about the answer to a statement request with a token.
@@ -173,61 +175,98 @@ async fn statement_with(
     judge
         .call(Endpoint::Statement, call)
         .await
-        .answer()
         .map_or_else(|why| why, |answer| verdict(&answer))
 }
 
-/// Waits for the end of the token, if that is within `--wait` (Specification: "Authentication", 3).
+const ALIVE: (&str, &str) = (
+    "S22.6",
+    "a token is accepted while it lives, whatever tokens were issued after it",
+);
+const LAST: (&str, &str) = (
+    "S22.6",
+    "a token is accepted until expires_in seconds have passed",
+);
+const ENDED: (&str, &str) = (
+    "S22.6",
+    "a token is refused when expires_in seconds have passed",
+);
+
+/// Uses the token now, shortly before its end and after it, as far as the provider's clock can be
+/// stepped or `--wait` lasts (Specification: "Authentication", 3).
 pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
-    let (id, title) = (
-        "S22.6",
-        "a token is refused when expires_in seconds have passed",
-    );
-    let (alive, alive_title) = (
-        "S22.6",
-        "a token is accepted while it lives, whatever tokens were issued after it",
-    );
-    let Some((token, until)) = judge
-        .bearer
-        .as_ref()
-        .map(|bearer| (bearer.token.clone(), bearer.until))
-    else {
+    if !judge.wants(ALIVE.0) {
+        return Ok(());
+    }
+    let Some(bearer) = judge.bearer.clone() else {
         let unseen = judge
             .blocked
-            .map_or(Verdict::NotSeen("there is no token".to_owned()), |why| {
-                Verdict::NotRun(why.to_owned())
+            .map_or(Verdict::not_seen("there is no token"), |why| {
+                Verdict::not_run(why)
             });
-        judge.row(alive, alive_title, unseen.clone());
-        judge.row(id, title, unseen);
+        judge.same_rows([ALIVE, LAST, ENDED], &unseen);
         return Ok(());
     };
     let account = judge.target.first_account();
-    let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
-    // A second less, because a call takes its time.
-    if judge.wants_row(alive, alive_title) && until > Instant::now() + Duration::from_secs(1) {
-        let got = judge.call(Endpoint::Statement, call.clone()).await;
-        judge.row_of(alive, alive_title, got, |answer| status_of(answer, &[200]));
-    } else {
-        judge.row(
-            alive,
-            alive_title,
-            Verdict::NotSeen("the first token has ended".to_owned()),
-        );
+    let call = Call::statement(
+        &judge.target,
+        &bearer.token,
+        &json!({ "accountId": account }),
+    );
+    let now = judge.provider_now();
+    // Early enough for the call itself, and a second after the end, because the provider began to
+    // count before its answer came.
+    let margin = (bearer.lifetime / 10).min(Duration::from_secs(10));
+    let times = [
+        now,
+        bearer.until - margin,
+        bearer.until + Duration::from_secs(1),
+    ];
+    for ((id, title), time) in [ALIVE, LAST, ENDED].into_iter().zip(times) {
+        let is_end = time > bearer.until;
+        let got = match reach(judge, &bearer, time).await {
+            Err(verdict) => Err(verdict),
+            Ok(()) => judge.call(Endpoint::Statement, call.clone()).await,
+        };
+        let verdict = match got {
+            Err(verdict) => verdict,
+            Ok(answer) if is_end => refused(&answer),
+            Ok(_) if judge.provider_now() >= bearer.until => {
+                Verdict::not_seen("the token has ended before the answer came")
+            }
+            Ok(answer) => match status_of(&answer, &[200]) {
+                Verdict::Failed(why) => {
+                    let (all, left) = (bearer.lifetime, bearer.until - judge.provider_now());
+                    let (all, left) = (all.as_secs(), left.as_secs());
+                    Verdict::Failed(format!("{left} s before the end of {all} s: {why}"))
+                }
+                verdict => verdict,
+            },
+        };
+        let asks = if is_end { Asks::Refusal } else { Asks::Service };
+        judge.row_asking(asks, id, title, verdict);
     }
-    // A second more, because the provider began to count before its answer came.
-    let until = until + Duration::from_secs(1);
-    let left = until.saturating_duration_since(Instant::now());
-    if !judge.wants(id) || left > judge.wait {
-        let why = format!(
-            "it lives for another {} s, and --wait is {} s",
-            left.as_secs(),
-            judge.wait.as_secs()
-        );
-        judge.row(id, title, Verdict::NotSeen(why));
-        return Ok(());
-    }
-    sleep_until(until).await;
-    let got = judge.call(Endpoint::Statement, call).await;
-    judge.row_of(id, title, got, refused);
     Ok(())
+}
+
+/// Waits until it is this time at the provider, or steps its clock.
+///
+/// # Errors
+/// The verdict of a row that cannot be judged.
+async fn reach(judge: &mut Judge, bearer: &Bearer, time: Instant) -> Result<(), Verdict> {
+    let left = time.saturating_duration_since(judge.provider_now());
+    if judge.clock.is_some() && time <= bearer.until {
+        step(judge, left.as_secs()).await.map_err(Verdict::NotRun)
+    } else if judge.clock.is_some() {
+        step(judge, left.as_secs() + 1)
+            .await
+            .map_err(Verdict::NotRun)
+    } else if left <= judge.wait {
+        sleep(left).await;
+        Ok(())
+    } else {
+        Err(Verdict::NotSeen(format!(
+            "--clock shows it, or --wait {}",
+            bearer.lifetime.as_secs() + 1
+        )))
+    }
 }

@@ -1,20 +1,21 @@
 //! The limits of calls, counted (Specification: "Limits").
 //!
-//! The counting algorithms agree on a customer that has not called for two hours. Whether or not
-//! refused requests count, the limit is the number of requests that are answered. What was sent
-//! before in the same run counts too.
+//! The counting algorithms agree on a customer that has not called for two hours. Whether refused
+//! requests count is open, so a limit is judged only where none was refused before it was met: in an
+//! hour of its own if the clock can be stepped, otherwise in a run that has sent nothing wrong.
 
 use super::Target;
 use super::checks::status_of;
 use super::forge::now;
 use super::token::{bearer, bearer_of, form};
+use super::windows::fresh_hour;
 use super::wire::{Answer, Call};
 use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use serde_json::json;
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 /// The calls of each kind that an hour allows, and the tokens of a second.
 const STATEMENTS: usize = 25;
@@ -50,13 +51,13 @@ const ROWS: [(&str, &str); 7] = [
 pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
     let why = match (judge.limits, judge.blocked) {
         (true, None) => None,
-        (true, Some(why)) => Some(Verdict::NotRun(why.to_owned())),
-        (false, _) => Some(Verdict::NotSeen(
-            "--limits sends requests until one is refused".to_owned(),
+        (true, Some(why)) => Some(Verdict::not_run(why)),
+        (false, _) => Some(Verdict::not_seen(
+            "--limits sends requests until one is refused",
         )),
     };
     if let Some(why) = why {
-        judge.rows(ROWS, ROWS.map(|_| why.clone()));
+        judge.same_rows(ROWS, &why);
         return Ok(());
     }
     if [STATEMENT_LIMIT.0, STATEMENT_COUNT.0, OTHER.0]
@@ -75,18 +76,35 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
 }
 
 async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
-    let token = bearer_of(judge).await?;
+    if let Err(why) = fresh_hour(judge).await {
+        let rows = [STATEMENT_LIMIT, STATEMENT_COUNT, OTHER];
+        judge.same_rows(rows, &Verdict::NotRun(why));
+        return Ok(());
+    }
+    let mut tokens = vec![bearer_of(judge).await?];
+    // Of two tokens, because the limit is the customer's and not that of a token.
+    let call = token_call(judge, None)?;
+    let second = judge.send(Endpoint::Token, call).await;
+    tokens.extend(
+        second
+            .ok()
+            .and_then(|answer| Some(bearer(judge, &answer)?.token)),
+    );
     let accounts = judge.target.customer.accounts.clone();
-    let calls = accounts
-        .iter()
-        .map(|account| Call::statement(&judge.target, &token, &json!({ "accountId": account })));
+    let calls = accounts.iter().flat_map(|account| {
+        let request = json!({ "accountId": account });
+        let target = &judge.target;
+        tokens
+            .iter()
+            .map(move |token| Call::statement(target, token, &request))
+    });
     let calls: Vec<_> = calls.collect();
-    let mut calls = calls.iter().cycle();
-    let next = &mut |_: &mut Judge| Ok(calls.next().cloned());
+    let mut calls = calls.into_iter().cycle();
+    let next = &mut |_: &mut Judge| Ok(calls.next().expect("there is an account and a token"));
     let (reached, count) = until_refused(judge, Endpoint::Statement, STATEMENTS, next).await?;
     let other = match &reached {
         Verdict::Passed => other_customer(judge).await?,
-        _ => Verdict::NotSeen("the limit was not reached".to_owned()),
+        _ => Verdict::not_seen("the limit was not reached"),
     };
     judge.rows(
         [STATEMENT_LIMIT, STATEMENT_COUNT, OTHER],
@@ -101,18 +119,23 @@ async fn tokens(judge: &mut Judge) -> Result<(), JudgeError> {
     // The other customer has the requests at once, because whether a refused one counts is open.
     let other = other_target(&judge.target).filter(|_| judge.keys.other.is_some());
     let before = *judge.counts(Endpoint::Token);
-    let (second, retry) = three_at_once(judge, &mut |judge| {
-        token_call(judge, other.as_ref()).map(Some)
-    })
-    .await?;
+    if let Err(why) = fresh_hour(judge).await {
+        let rows = [TOKEN_SECOND, RETRY, TOKEN_LIMIT, TOKEN_COUNT];
+        judge.same_rows(rows, &Verdict::NotRun(why));
+        return Ok(());
+    }
+    let at_once = &mut |judge: &mut Judge| token_call(judge, other.as_ref());
+    let (second, retry) = three_at_once(judge, at_once).await?;
     if other.is_some() {
         *judge.counts(Endpoint::Token) = before;
     }
     judge.rows([TOKEN_SECOND, RETRY], [second, retry]);
-    let (reached, count) = until_refused(judge, Endpoint::Token, TOKENS, &mut |judge| {
-        token_call(judge, None).map(Some)
-    })
-    .await?;
+    if let Err(why) = fresh_hour(judge).await {
+        judge.same_rows([TOKEN_LIMIT, TOKEN_COUNT], &Verdict::NotRun(why));
+        return Ok(());
+    }
+    let next = &mut |judge: &mut Judge| token_call(judge, None);
+    let (reached, count) = until_refused(judge, Endpoint::Token, TOKENS, next).await?;
     judge.rows([TOKEN_LIMIT, TOKEN_COUNT], [reached, count]);
     Ok(())
 }
@@ -130,7 +153,7 @@ fn token_call(judge: &mut Judge, other: Option<&Target>) -> Result<Call, JudgeEr
     Ok(Call::token(other.unwrap_or(&judge.target), &form))
 }
 
-type NextCall<'a> = &'a mut dyn FnMut(&mut Judge) -> Result<Option<Call>, JudgeError>;
+type NextCall<'a> = &'a mut dyn FnMut(&mut Judge) -> Result<Call, JudgeError>;
 
 /// Three requests within a second, of which one must be refused. They may fall into two windows,
 /// but not twice.
@@ -138,16 +161,14 @@ async fn three_at_once(
     judge: &mut Judge,
     call: NextCall<'_>,
 ) -> Result<(Verdict, Verdict), JudgeError> {
-    let unseen = |why: &str| Verdict::NotSeen(why.to_owned());
+    let unseen = |why: &str| Verdict::not_seen(why);
     for _ in 0..2 {
         // Longer than two windows of a second, so that no earlier request counts.
         sleep(Duration::from_millis(2100)).await;
-        let mut calls = Vec::new();
-        for _ in 0..3 {
-            calls.extend(call(judge)?);
-        }
-        let Ok(calls) = calls.try_into() else { break };
+        let calls = [call(judge)?, call(judge)?, call(judge)?];
+        let began = Instant::now();
         let answers = judge.send_three(calls).await;
+        let took = began.elapsed();
         let heard = |status: u16| {
             answers
                 .iter()
@@ -164,7 +185,7 @@ async fn three_at_once(
             }
             Some(after) => {
                 sleep(Duration::from_secs(after)).await;
-                let Some(again) = call(judge)? else { break };
+                let again = call(judge)?;
                 match judge.send(Endpoint::Token, again).await {
                     Ok(answer) => status_of(&answer, &[200]),
                     Err(why) => {
@@ -175,6 +196,9 @@ async fn three_at_once(
         };
         match (heard(200), heard(429)) {
             (2, 1) => return Ok((Verdict::Passed, retry)),
+            (3, 0) if took >= Duration::from_secs(1) => {
+                return Ok((unseen("the three took longer than a second"), retry));
+            }
             (3, 0) => {}
             (answered, refused) => {
                 let what = format!(
@@ -185,10 +209,7 @@ async fn three_at_once(
         }
     }
     let what = "expected 429 to one of three requests, found 200 each time, in two attempts";
-    Ok((
-        Verdict::Failed(what.to_owned()),
-        unseen("no request was refused"),
-    ))
+    Ok((Verdict::failed(what), unseen("no request was refused")))
 }
 
 /// Checks that 429 comes, and that it comes after the expected number of answers.
@@ -202,13 +223,13 @@ async fn until_refused(
     let hour = |at: i64| at.div_euclid(3600);
     // One more than two fixed windows let through.
     for _ in 0..=2 * limit {
-        let Some(next) = call(judge)? else { break };
+        let next = call(judge)?;
         match judge.send(endpoint, next).await {
             Ok(answer) if answer.status == 200 => {}
             Ok(answer) if answer.status == 429 => {
                 let (answered, refused) = *judge.counts(endpoint);
                 // Refused for as long as the rate has not dropped, and not just once.
-                let Some(again) = call(judge)? else { break };
+                let again = call(judge)?;
                 let reached = match judge.send(endpoint, again).await {
                     Ok(answer) if answer.status == 429 => Verdict::Passed,
                     Ok(answer) => {
@@ -216,17 +237,12 @@ async fn until_refused(
                     }
                     Err(why) => Verdict::Failed(format!("expected 429 again, found none: {why}")),
                 };
-                // A request that is refused for another reason may count too.
-                let right = answered <= limit && answered + refused > limit;
-                let count = match right {
-                    true => Verdict::Passed,
-                    false if hour(judge.began) != hour(now()) => {
-                        Verdict::NotSeen("the hour ended meanwhile; run it again".to_owned())
+                let ended = judge.clock.is_none() && hour(judge.began) != hour(now());
+                let count = match counted(limit, answered, refused - 1) {
+                    Verdict::Failed(_) if ended => {
+                        Verdict::not_seen("the hour ended meanwhile; run it again")
                     }
-                    false => Verdict::Failed(format!(
-                        "expected {limit} answers, found {answered} before the first 429; the customer must not have \
-                         called for two hours"
-                    )),
+                    verdict => verdict,
                 };
                 return Ok((reached, count));
             }
@@ -245,11 +261,30 @@ async fn until_refused(
     )))
 }
 
+/// The verdict on a limit that was met after so many answers, and so many requests that were refused
+/// for another reason before.
+fn counted(limit: usize, answered: usize, refused: usize) -> Verdict {
+    if answered == limit && refused == 0 {
+        Verdict::Passed
+    } else if answered > limit || (1..limit).contains(&(answered + refused)) {
+        Verdict::Failed(format!(
+            "expected {limit} answers, found {answered} before the first 429; the customer must not have called for \
+             two hours"
+        ))
+    } else if refused > 0 {
+        Verdict::NotSeen(format!(
+            "--clock shows it, or --only S25: {refused} requests were refused before and may count"
+        ))
+    } else {
+        Verdict::not_seen("the customer was at its limit before this run")
+    }
+}
+
 /// A statement of the other customer, now that the first has none left.
 async fn other_customer(judge: &mut Judge) -> Result<Verdict, JudgeError> {
     let unseen = || {
-        Ok(Verdict::NotSeen(
-            "--second-connection names another customer, with its key and accounts".to_owned(),
+        Ok(Verdict::not_seen(
+            "--second-connection names another customer, with its key and accounts",
         ))
     };
     let (Some(target), true) = (other_target(&judge.target), judge.keys.other.is_some()) else {
@@ -259,13 +294,11 @@ async fn other_customer(judge: &mut Judge) -> Result<Verdict, JudgeError> {
         return unseen();
     };
     let call = token_call(judge, Some(&target))?;
-    let Ok(token) = judge.send_aside(call).await.map(|answer| bearer(&answer)) else {
+    let Ok(answer) = judge.send_aside(call).await else {
         return unseen();
     };
-    let Some(token) = token else {
-        return Ok(Verdict::NotSeen(
-            "the other customer got no token".to_owned(),
-        ));
+    let Some(token) = bearer(judge, &answer) else {
+        return Ok(Verdict::not_seen("the other customer got no token"));
     };
     let call = Call::statement(&target, &token.token, &json!({ "accountId": account }));
     Ok(match judge.send_aside(call).await {

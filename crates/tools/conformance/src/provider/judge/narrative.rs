@@ -1,8 +1,9 @@
 //! The effect of `includeNarrative` (Specification: "Request statement").
 
-use super::Judge;
+use super::checks::{Found, verdict};
 use super::statement::{Statement, Statements, ask};
 use super::xml::{child, children, read, text};
+use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use roxmltree::Node;
@@ -22,7 +23,7 @@ const HIDDEN: (&str, &str) = (
 );
 const OPTIONAL: (&str, &str) = ("S19.14", "includeNarrative may be left out");
 
-/// Judges the statement that shows the most.
+/// Judges every statement that shows related parties.
 pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<(), JudgeError> {
     if let Some(first) = statements.found.first().filter(|_| judge.wants(OPTIONAL.0)) {
         let got = ask(judge, &json!({ "accountId": first.account })).await?;
@@ -38,29 +39,24 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
         .map(virtual_credits)
         .max()
         .unwrap_or_default();
-    let best = statements
-        .found
-        .iter()
-        .max_by_key(|statement| parties(&statement.payload))
-        .filter(|best| parties(&best.payload) > 0);
     let unseen = |what: &str| match &statements.unseen {
         Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
         _ if statements.left_out > 0 => {
             let why = format!(
-                "{what}, and the budget did not last for {} accounts",
+                "--budget: {what}, and it did not last for {} accounts",
                 statements.left_out
             );
             Verdict::NotRun(why)
         }
-        _ => Verdict::NotSeen(format!("{what}; name an account with one of today")),
+        _ => Verdict::NotSeen(format!("--account names one with one of today: {what}")),
     };
-    let verdict = if with_virtual > 0 {
+    let shown = if with_virtual > 0 {
         Verdict::Passed
     } else {
         unseen("no entry is a credit to a virtual account")
     };
-    judge.row(VIRTUAL.0, VIRTUAL.1, verdict);
-    let Some(best) = best else {
+    judge.row(VIRTUAL.0, VIRTUAL.1, shown);
+    if !statements.found.iter().any(|one| parties(&one.payload) > 0) {
         if !judge.wants(HIDDEN.0) && !judge.wants(SHOWN.0) {
             return Ok(());
         }
@@ -68,26 +64,49 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
             nothing_shown(judge, statements, unseen("no entry has RltdPties")).await?;
         judge.rows([SHOWN, HIDDEN], [shown, hidden]);
         return Ok(());
-    };
-    judge.row(SHOWN.0, SHOWN.1, all_have_texts(&best.payload));
+    }
+    let with_parties = statements
+        .found
+        .iter()
+        .filter(|one| parties(&one.payload) > 0);
+    let with_parties: Vec<_> = with_parties.collect();
+    let shown = with_parties
+        .iter()
+        .map(|one| (&one.place, has_texts(&one.payload)));
+    judge.row(SHOWN.0, SHOWN.1, verdict(shown, &Verdict::Passed));
     if judge.wants(HIDDEN.0) {
-        let got = ask(
-            judge,
-            &json!({ "accountId": best.account, "includeNarrative": false }),
-        )
-        .await?;
-        let verdict = match got {
-            Err(verdict) => verdict,
-            Ok(without) if parties(&without.payload) < parties(&best.payload) => Verdict::Passed,
-            Ok(without) => Verdict::Failed(format!(
-                "expected fewer entries with RltdPties than {}, found {}",
-                parties(&best.payload),
-                parties(&without.payload)
-            )),
-        };
-        judge.row(HIDDEN.0, HIDDEN.1, verdict);
+        let (mut found, mut unseen) = (Vec::new(), Verdict::Passed);
+        for one in with_parties {
+            // The first is always asked for, and others are where that keeps no other row from its call.
+            if !found.is_empty() && judge.left(Endpoint::Statement) <= statements.kept {
+                break;
+            }
+            let request = json!({ "accountId": one.account, "includeNarrative": false });
+            match ask(judge, &request).await? {
+                Ok(without) => found.push((&one.place, hides(&one.payload, &without.payload))),
+                Err(Verdict::Failed(why)) => found.push((&one.place, Found::Wrong(why))),
+                Err(verdict) => unseen = verdict,
+            }
+        }
+        judge.row(HIDDEN.0, HIDDEN.1, verdict(found, &unseen));
     }
     Ok(())
+}
+
+/// Compares a statement with that without narrative.
+fn hides(with: &str, without: &str) -> Found {
+    for (what, counted) in [
+        ("RltdPties", parties as fn(&str) -> usize),
+        ("Ustrd", texts),
+    ] {
+        let (shown, left) = (counted(with), counted(without));
+        if left > 0 && left >= shown {
+            return Found::Wrong(format!(
+                "expected fewer transactions with {what} than {shown}, found {left}"
+            ));
+        }
+    }
+    Found::Right
 }
 
 /// No statement has related parties. If one that was requested without narrative has them, the
@@ -126,17 +145,19 @@ async fn nothing_shown(
     Ok((unseen.clone(), unseen))
 }
 
-/// Passed unless no entry with related parties has a text.
-fn all_have_texts(xml: &str) -> Verdict {
-    let has_text = |transaction: Node<'_, '_>| {
-        child(transaction, "RltdPties").is_some()
-            && text(transaction, "RmtInf/Ustrd").is_some_and(|text| !text.is_empty())
-    };
-    if count(xml, has_text) > 0 {
-        Verdict::Passed
-    } else {
-        Verdict::Failed("expected RmtInf/Ustrd beside RltdPties, found none".to_owned())
-    }
+/// Right unless no transaction with related parties has a text.
+fn has_texts(xml: &str) -> Found {
+    let both = |it: Node<'_, '_>| child(it, "RltdPties").is_some() && has_text(it);
+    let expected = "RmtInf/Ustrd beside RltdPties";
+    Found::when(count(xml, both) > 0, expected, None)
+}
+
+fn has_text(transaction: Node<'_, '_>) -> bool {
+    text(transaction, "RmtInf/Ustrd").is_some_and(|text| !text.is_empty())
+}
+
+fn texts(xml: &str) -> usize {
+    count(xml, has_text)
 }
 
 fn virtual_credits(statement: &Statement) -> usize {

@@ -13,6 +13,7 @@ use crate::row::Verdict;
 use roxmltree::Node;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::hash::Hash;
 
 const ALL: (&str, &str) = (
     "S4.15",
@@ -27,6 +28,10 @@ const REST: (&str, &str) = (
     "a page that leaves out one transaction says that more follows",
 );
 const ONCE: (&str, &str) = ("S6.24", "no transaction is on two pages");
+const NARRATIVE: (&str, &str) = (
+    "S19.15",
+    "each page has the narrative that the whole statement has",
+);
 
 /// The pages of one statement that are asked for.
 const MAX_PAGES: usize = 20;
@@ -34,7 +39,10 @@ const MAX_PAGES: usize = 20;
 /// Walks over the pages of a statement that is asked for in short pages, or else of one that has
 /// several by itself.
 pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<(), JudgeError> {
-    if !judge.wants(ALL.0) && !judge.wants(ONCE.0) {
+    if ![ALL, ONCE, NARRATIVE]
+        .iter()
+        .any(|(id, title)| judge.wants_row(id, title))
+    {
         return Ok(());
     }
     let long = statements
@@ -45,229 +53,188 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
         .found
         .iter()
         .filter(|statement| !statement.more)
-        .max_by_key(|found| entries(found).len());
-    let (mut walked, mut ends) = (None, [None, None]);
-    if let Some(whole) = whole.filter(|whole| entries(whole).len() > 1) {
+        .max_by_key(|found| entries(&found.payload).len());
+    let whole = whole.filter(|whole| entries(&whole.payload).len() > 1);
+    let (mut end, mut pages, mut ends) = (None, Vec::new(), [None, None]);
+    if let Some(whole) = whole {
+        let listed = entries(&whole.payload).len();
         // Three pages if there are entries for them.
-        let short = entries(whole).len().div_ceil(3).clamp(1, 500);
+        let short = listed.div_ceil(3).clamp(1, 500);
         let request =
             json!({ "accountId": whole.account, "includeNarrative": true, "maxEntries": short });
-        walked = Some((walk(judge, &request, None).await?, Some(whole)));
-        if walked.as_ref().is_some_and(|(walk, _)| walk.pages > 1) {
-            let all = entries(whole).len().min(1000);
-            let asked = [(EXACT, all, false), (REST, all - 1, true)];
-            for (end, ((id, title), count, more)) in ends.iter_mut().zip(asked) {
-                if judge.wants_row(id, title) {
-                    let got = ask(
-                        judge,
-                        &json!({ "accountId": whole.account, "maxEntries": count }),
-                    )
-                    .await?;
-                    let says_right = |page: Statement| {
-                        let found = entries(&page).len();
-                        // Something else was booked meanwhile.
-                        let right = page.more == more || found != count;
-                        Verdict::when(right, || {
-                            format!("expected {more} for {found} entries, found {}", !more)
-                        })
-                    };
-                    *end = Some(got.map_or_else(|verdict| verdict, says_right));
-                }
+        end = Some(walk(judge, &request, None, &mut pages).await?);
+        let all = listed.min(1000);
+        let asked = [(EXACT, all, false), (REST, all - 1, true)];
+        for (end, ((id, title), count, more)) in ends.iter_mut().zip(asked) {
+            if pages.len() > 1 && judge.wants_row(id, title) {
+                let request = json!({ "accountId": whole.account, "maxEntries": count });
+                let says_right = |page: Statement| {
+                    let found = entries(&page.payload).len();
+                    // Something else was booked meanwhile.
+                    let right = page.more == more || found != count;
+                    Verdict::when(right, || {
+                        format!("expected {more} for {found} entries, found {}", !more)
+                    })
+                };
+                *end = Some(ask(judge, &request).await?.map_or_else(|it| it, says_right));
             }
         }
     }
     // Without a statement that is whole there is nothing to compare with, but an entry may still be
     // there twice.
-    if let Some(first) = long.filter(|_| walked.as_ref().is_none_or(|(walk, _)| walk.pages < 2)) {
+    let mut whole = whole;
+    if let Some(first) = long.filter(|_| pages.len() < 2) {
+        (whole, pages) = (None, vec![first.payload.clone()]);
         let request = json!({ "accountId": first.account, "includeNarrative": true });
-        walked = Some((walk(judge, &request, Some(first)).await?, None));
+        end = Some(walk(judge, &request, Some(first), &mut pages).await?);
     }
-    let (all, once) = match walked {
-        Some((
-            Walk {
-                end: Ok(()),
-                pages,
-                found,
-            },
-            whole,
-        )) if pages > 1 => {
-            let listed = whole.map(entries).unwrap_or_default();
+    let found: Vec<_> = pages.iter().flat_map(|page| entries(page)).collect();
+    let listed = whole.map_or_else(Vec::new, |whole| entries(&whole.payload));
+    let lost = surplus(&listed, &found);
+    let same = |verdict: Verdict| [(); 3].map(|()| verdict.clone());
+    let [all, once, narrative] = match end {
+        None => same(match &statements.unseen {
+            not_run @ Verdict::NotRun(_) => not_run.clone(),
+            _ => Verdict::not_seen("no statement has two entries; book some of today"),
+        }),
+        Some(Err(Verdict::Failed(_) | Verdict::NotSeen(_))) if pages.is_empty() => same(
+            Verdict::not_seen("the provider does not answer a request for short pages"),
+        ),
+        Some(Err(verdict)) => same(verdict),
+        // Fewer than there are on the only page are no page of everything.
+        Some(Ok(())) if pages.len() == 1 && lost == 0 => {
+            same(Verdict::not_seen("the provider makes no short pages"))
+        }
+        Some(Ok(())) => {
             let mut once = once(twice(&found));
             if let (Some(whole), Verdict::Passed, 1..) = (whole, &once, surplus(&found, &listed)) {
                 // Entries without a reference can be shown again, or were booked meanwhile.
-                let got = ask(
-                    judge,
-                    &json!({ "accountId": whole.account, "includeNarrative": true }),
-                )
-                .await?;
-                once = got.map_or_else(
+                let request = json!({ "accountId": whole.account, "includeNarrative": true });
+                let now = ask(judge, &request).await?;
+                once = now.map_or_else(
                     |verdict| verdict,
-                    |now| self::once(surplus(&found, &entries(&now))),
+                    |now| self::once(surplus(&found, &entries(&now.payload))),
                 );
             }
-            let all = match surplus(&listed, &found) {
-                0 => Verdict::Passed,
-                lost => Verdict::Failed(format!(
-                    "expected every transaction on a page, found {lost} on none"
-                )),
-            };
-            (all, once)
+            let all = Verdict::when(lost == 0, || {
+                format!("expected every transaction on a page, found {lost} on none")
+            });
+            let on_pages: Vec<_> = pages.iter().flat_map(|page| texts(page)).collect();
+            let narrative = whole.map_or_else(
+                || Verdict::not_seen("no statement is there whole and in pages"),
+                |whole| match surplus(&texts(&whole.payload), &on_pages) - lost {
+                    0 => Verdict::Passed,
+                    other => Verdict::Failed(format!(
+                        "expected the narrative of the whole statement, found another of {other} transactions on a page"
+                    )),
+                },
+            );
+            [all, once, narrative]
         }
-        Some((Walk { end: Ok(()), .. }, _)) => same(Verdict::NotSeen(
-            "the provider makes no short pages".to_owned(),
-        )),
-        Some((
-            Walk {
-                end: Err(verdict),
-                pages: 0,
-                ..
-            },
-            _,
-        )) if !matches!(verdict, Verdict::NotRun(_)) => same(Verdict::NotSeen(
-            "the provider does not answer a request for short pages".to_owned(),
-        )),
-        Some((
-            Walk {
-                end: Err(verdict), ..
-            },
-            _,
-        )) => same(verdict),
-        None => same(match &statements.unseen {
-            Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
-            _ => Verdict::NotSeen("no statement has two entries; book some of today".to_owned()),
-        }),
     };
     let unseen = match &all {
         verdict @ (Verdict::NotRun(_) | Verdict::NotSeen(_)) => verdict.clone(),
-        _ => Verdict::NotSeen("no statement was walked over in short pages".to_owned()),
+        _ => Verdict::not_seen("no statement was walked over in short pages"),
     };
-    judge.row(ALL.0, ALL.1, all);
-    let ends = ends.map(|end| end.unwrap_or_else(|| unseen.clone()));
-    judge.rows([EXACT, REST], ends);
-    judge.row(ONCE.0, ONCE.1, once);
+    let [exact, rest] = ends.map(|end| end.unwrap_or_else(|| unseen.clone()));
+    judge.rows(
+        [ALL, EXACT, REST, ONCE, NARRATIVE],
+        [all, exact, rest, once, narrative],
+    );
     Ok(())
 }
 
-fn same(verdict: Verdict) -> (Verdict, Verdict) {
-    (verdict.clone(), verdict)
-}
-
-struct Walk {
-    /// Why it ended before the last page.
-    end: Result<(), Verdict>,
-    pages: usize,
-    found: Vec<Entry>,
-}
-
-/// The identity of an entry: its reference, or everything else about it.
+/// The identity of an entry: its reference, or everything else about it but its narrative, because
+/// a page that hides that has the entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     reference: Option<String>,
     facts: Vec<String>,
 }
 
+/// Asks for page after page. Returns why it ended before the last one, if it did.
 async fn walk(
     judge: &mut Judge,
     request: &Value,
     first: Option<&Statement>,
-) -> Result<Walk, JudgeError> {
-    let mut walk = Walk {
-        end: Ok(()),
-        pages: 0,
-        found: Vec::new(),
-    };
+    pages: &mut Vec<String>,
+) -> Result<Result<(), Verdict>, JudgeError> {
     let mut cursors: Vec<String> = Vec::new();
-    let mut next = None;
-    if let Some(first) = first {
-        walk.pages = 1;
-        walk.found = entries(first);
-        next.clone_from(&first.cursor);
-    }
+    let mut next = first.and_then(|first| first.cursor.clone());
     loop {
         let mut request = request.clone();
         if let (Some(cursor), Some(members)) = (&next, request.as_object_mut()) {
             members.insert("cursor".to_owned(), json!(cursor));
         }
+        let is_second = pages.len() == 1;
         let page = match ask(judge, &request).await? {
             Ok(page) => page,
             // The first request with a cursor: what its member is called is left open.
-            Err(Verdict::Failed(_)) if walk.pages == 1 => {
-                walk.end = Err(Verdict::NotSeen(
-                    "the provider does not answer a request with cursor".to_owned(),
-                ));
-                return Ok(walk);
+            Err(Verdict::Failed(_)) if is_second => {
+                let why = "the provider does not answer a request with cursor";
+                return Ok(Err(Verdict::not_seen(why)));
             }
-            Err(verdict) => {
-                walk.end = Err(verdict);
-                return Ok(walk);
-            }
+            Err(verdict) => return Ok(Err(verdict)),
         };
-        if walk.pages == 1 && page.more && page.cursor == next && entries(&page) == walk.found {
-            walk.end = Err(Verdict::NotSeen(
-                "the provider does not go on with the member cursor".to_owned(),
-            ));
-            return Ok(walk);
+        let is_first = |page: &Statement| {
+            let before = pages.first().map(|first| entries(first));
+            before.is_some_and(|before| before == entries(&page.payload))
+        };
+        if is_second && page.more && page.cursor == next && is_first(&page) {
+            let why = "the provider does not go on with the member cursor";
+            return Ok(Err(Verdict::not_seen(why)));
         }
-        walk.pages += 1;
-        walk.found.extend(entries(&page));
-        next = match (page.more, page.cursor) {
-            (false, _) => return Ok(walk),
+        pages.push(page.payload);
+        let cursor = match (page.more, page.cursor) {
+            (false, _) => return Ok(Ok(())),
             (true, None) => {
-                let what = format!(
+                return Ok(Err(Verdict::Failed(format!(
                     "expected a cursor on page {}, beyond which there is more, found none",
-                    walk.pages
-                );
-                walk.end = Err(Verdict::Failed(what));
-                return Ok(walk);
+                    pages.len()
+                ))));
             }
-            (true, Some(cursor)) => Some(cursor),
+            (true, Some(cursor)) => cursor,
         };
-        let cursor = next.clone().unwrap_or_default();
         // A cursor that comes again would lead around for as long as the budget lasts.
         if cursors.contains(&cursor) {
-            walk.end = Err(Verdict::Failed(
-                "expected another cursor on each page, found one again".to_owned(),
-            ));
-            return Ok(walk);
+            let why = "expected another cursor on each page, found one again";
+            return Ok(Err(Verdict::failed(why)));
         }
+        next = Some(cursor.clone());
         cursors.push(cursor);
         // A walk without end would use up the budget of the rows that follow.
-        if walk.pages >= MAX_PAGES || judge.left(Endpoint::Statement) == 0 {
-            let why = format!("the statement has more than {} pages", walk.pages);
-            walk.end = Err(Verdict::NotRun(why));
-            return Ok(walk);
+        if pages.len() >= MAX_PAGES || judge.left(Endpoint::Statement) == 0 {
+            let why = format!("the statement has more than {} pages", pages.len());
+            return Ok(Err(Verdict::NotRun(why)));
         }
     }
 }
 
-fn entries(statement: &Statement) -> Vec<Entry> {
+fn entries(xml: &str) -> Vec<Entry> {
+    texts(xml).into_iter().map(|(entry, _)| entry).collect()
+}
+
+/// The entries, each with its narrative.
+fn texts(xml: &str) -> Vec<(Entry, String)> {
     let own = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let entry = |entry: Node<'_, '_>| {
         let reference =
             text(entry, "AcctSvcrRef").or_else(|| text(entry, "NtryDtls/TxDtls/Refs/AcctSvcrRef"));
-        let paths = [
-            "Amt",
-            "CdtDbtInd",
-            "BookgDt/Dt",
-            "ValDt/Dt",
-            "NtryDtls/TxDtls/RmtInf/Ustrd",
-        ];
-        Entry {
+        let paths = ["Amt", "CdtDbtInd", "BookgDt/Dt", "ValDt/Dt"];
+        let identity = Entry {
             reference: reference.map(str::to_owned),
-            facts: paths
-                .into_iter()
-                .map(|path| own(text(entry, path)))
-                .collect(),
-        }
+            facts: paths.map(|path| own(text(entry, path))).into(),
+        };
+        (identity, own(text(entry, "NtryDtls/TxDtls/RmtInf/Ustrd")))
     };
-    let entries = read(&statement.payload, REPORT, |report| {
+    let entries = read(xml, REPORT, |report| {
         children(report, "Ntry").map(entry).collect()
     });
     entries.unwrap_or_default()
 }
 
 /// The number of entries that are beyond those of another list, alike ones counted.
-fn surplus(entries: &[Entry], others: &[Entry]) -> usize {
+fn surplus<T: Eq + Hash>(entries: &[T], others: &[T]) -> usize {
     let others = tally(others);
     tally(entries)
         .iter()
@@ -298,7 +265,7 @@ fn once(again: usize) -> Verdict {
     }
 }
 
-fn tally(entries: &[Entry]) -> HashMap<&Entry, usize> {
+fn tally<T: Eq + Hash>(entries: &[T]) -> HashMap<&T, usize> {
     let mut tally = HashMap::new();
     for entry in entries {
         *tally.entry(entry).or_default() += 1;

@@ -9,7 +9,7 @@ use super::token::{bearer_of, form};
 use super::wire::{Answer, Call};
 use super::{Endpoint, Judge};
 use crate::error::JudgeError;
-use crate::row::Verdict;
+use crate::row::{Asks, Verdict};
 use bankrail_values::excerpt;
 use bankrail_values::json::JsonValue;
 use reqwest::Method;
@@ -170,32 +170,26 @@ impl Refusal {
         call: Result<Call, &'static str>,
         control: Option<Call>,
     ) {
-        let call = match call {
-            Ok(call) => call,
-            Err(why) => {
-                return judge.row(
-                    &self.id,
-                    self.title.as_str(),
-                    Verdict::NotSeen(why.to_owned()),
-                );
-            }
+        let got = match call {
+            Ok(call) => judge.call(endpoint, call).await,
+            Err(why) => Err(Verdict::not_seen(why)),
         };
-        let got = judge.call(endpoint, call).await.answer();
         let mut verdict = got.map_or_else(|verdict| verdict, |answer| self.verdict(&answer));
         // After a failure only, because the control costs a call too.
         if let (Verdict::Failed(_), Some(control)) = (&verdict, control) {
             let beside = judge
                 .call(endpoint, control)
                 .await
-                .answer()
                 .map(|answer| self.verdict(&answer));
             if !matches!(beside, Ok(Verdict::Passed)) {
-                verdict = Verdict::NotSeen(
-                    "the provider takes no assertion with further claims".to_owned(),
-                );
+                verdict = Verdict::not_seen("the provider takes no assertion with further claims");
             }
         }
-        judge.row(&self.id, self.title.as_str(), verdict);
+        let asks = match self.right.contains(&200) {
+            true => Asks::Service,
+            false => Asks::Refusal,
+        };
+        judge.row_asking(asks, &self.id, self.title.as_str(), verdict);
     }
 }
 
@@ -365,7 +359,7 @@ async fn unknown_account(judge: &mut Judge, token: &str) {
         return;
     }
     let call = Call::statement(&judge.target, token, &json!({ "accountId": FIFTEEN_ZEROS }));
-    let verdicts = match judge.call(Endpoint::Statement, call).await.answer() {
+    let verdicts = match judge.call(Endpoint::Statement, call).await {
         Ok(answer) => error_rows(&answer)
             .into_iter()
             .chain([status_of(&answer, &[200, 404])])
@@ -377,7 +371,7 @@ async fn unknown_account(judge: &mut Judge, token: &str) {
 
 /// The verdicts in the order of the rows.
 fn error_rows(answer: &Answer) -> [Verdict; 6] {
-    let unseen = || Verdict::NotSeen("there is no error to see it in".to_owned());
+    let unseen = || Verdict::not_seen("there is no error to see it in");
     let members = match body::object(&answer.body) {
         Ok(members) if members.get("error").is_some() => members,
         found => {

@@ -8,7 +8,7 @@ use super::forge::now;
 use super::refusals::STATEMENTS;
 use super::token::bearer_of;
 use super::wire::{Answer, Call};
-use super::{Endpoint, Got, Judge};
+use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use bankrail_http::names::{REQUEST_KEY, STATEMENT_PATH};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 /// The rows with calls of their own after the right statements, beside [`STATEMENTS`], and the
 /// calls that they need together.
-const LATER: [(&[&str], usize); 7] = [
+const LATER: [(&[&str], usize); 8] = [
     (&["S19.29", "S5", "S24.1"], 1),
     (&["S19.14"], 1),
     (&["S19.15", "S19.17"], 1),
@@ -25,6 +25,7 @@ const LATER: [(&[&str], usize); 7] = [
     // not be asked for.
     (&["S4.15", "S6.24"], 5),
     (&["S22.10", "S20.9"], 2),
+    (&["S22.6"], 1),
     (&["S22.6"], 1),
     (&["S22.6"], 1),
 ];
@@ -51,6 +52,8 @@ pub(super) struct Statements {
     pub(super) found: Vec<Statement>,
     /// The accounts that the budget did not last for.
     pub(super) left_out: usize,
+    /// The calls that are kept for other rows.
+    pub(super) kept: usize,
     /// The verdict of a row that no statement shows.
     pub(super) unseen: Verdict,
 }
@@ -230,10 +233,11 @@ impl<'a> View<'a> {
 /// Asks for the statement of each account that the budget allows, and judges the answers.
 pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
     if !judge.wants_any(&["S2", "S4", "S6", "S7.8", "S19"]) {
-        let unseen = Verdict::NotSeen("no statement was asked for".to_owned());
+        let unseen = Verdict::not_seen("no statement was asked for");
         return Ok(Statements {
             found: Vec::new(),
             left_out: 0,
+            kept: 0,
             unseen,
         });
     }
@@ -254,39 +258,42 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
         .saturating_sub(kept)
         // At least one, without which no other row could be judged.
         .clamp(1, accounts.len());
-    let (mut answers, mut first) = (Vec::new(), None);
+    let (mut answers, mut refused, mut unrun) = (Vec::new(), Vec::new(), None);
     for (number, account) in accounts.iter().take(most).enumerate() {
         let token = bearer_of(judge).await?;
         let request = json!({ "accountId": account, "includeNarrative": true });
         let call = Call::statement(&judge.target, &token, &request);
-        let got = judge.call(Endpoint::Statement, call).await;
         let place = format!("statement {}", number + 1);
-        let right = matches!(&got, Got::Answer(answer) if answer.status == 200);
-        if let (Got::Answer(answer), true) = (&got, right) {
-            answers.push((place, account.as_str(), answer.clone()));
+        match judge.call(Endpoint::Statement, call).await {
+            Ok(answer) => {
+                if number == 0 {
+                    let verdict = path_of(&answer, &judge.target.statement_url, STATEMENT_PATH);
+                    judge.row("S19.2", "the path is /accounts/v2.0/statement", verdict);
+                }
+                match status_of(&answer, &[200]) {
+                    Verdict::Passed => answers.push((place, account.as_str(), answer)),
+                    wrong => refused.push((place, Found::Wrong(wrong.detail().to_owned()))),
+                }
+            }
+            Err(Verdict::Failed(why)) => refused.push((place, Found::Wrong(why))),
+            Err(not_run) => {
+                unrun = Some(not_run);
+                break;
+            }
         }
-        // The row states the first answer that is wrong, if there is one.
-        let first_is_right = matches!(&first, Some((_, true)));
-        if first.is_none() || (first_is_right && !right) {
-            first = Some((got, right));
-        }
     }
-    let unseen = match &first {
-        Some((Got::NotRun(why), _)) => Verdict::NotRun(why.clone()),
-        _ => Verdict::NotSeen("no statement was received".to_owned()),
-    };
-    if let Some((Got::Answer(answer), _)) = &first {
-        let verdict = path_of(answer, &judge.target.statement_url, STATEMENT_PATH);
-        judge.row("S19.2", "the path is /accounts/v2.0/statement", verdict);
-    }
-    if let Some((got, _)) = first {
-        judge.row_of(
-            "S7.8",
-            "a statement request with the access token is answered 200",
-            got,
-            |answer| status_of(answer, &[200]),
-        );
-    }
+    let unseen = unrun
+        .clone()
+        .filter(|_| answers.is_empty())
+        .unwrap_or_else(|| Verdict::not_seen("no statement was received"));
+    judge.row(
+        "S7.8",
+        "a statement request with the access token is answered 200",
+        match verdict(refused, &Verdict::Passed) {
+            Verdict::Passed => unrun.unwrap_or(Verdict::Passed),
+            failed => failed,
+        },
+    );
     let views: Vec<_> = answers
         .iter()
         .map(|(place, account, answer)| (place, View::of(answer, account)))
@@ -295,7 +302,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
         .iter()
         .filter_map(|(place, view)| view.statement(place))
         .collect();
-    let no_such = Verdict::NotSeen("no answer has such a member".to_owned());
+    let no_such = Verdict::not_seen("no answer has such a member");
     for (id, title, check) in ROWS {
         let all = views
             .iter()
@@ -309,6 +316,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
     Ok(Statements {
         found,
         left_out: accounts.len() - most,
+        kept,
         unseen,
     })
 }
@@ -332,11 +340,11 @@ pub(super) async fn ask(
         .get("accountId")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let answer = judge.call(Endpoint::Statement, call).await.answer();
+    let answer = judge.call(Endpoint::Statement, call).await;
     Ok(answer.and_then(|answer| match status_of(&answer, &[200]) {
         Verdict::Passed => statement_of(&answer, account).ok_or_else(|| {
             let what = "expected a statement, found an answer that cannot be read";
-            Verdict::Failed(what.to_owned())
+            Verdict::failed(what)
         }),
         other => Err(other),
     }))

@@ -4,7 +4,7 @@
 use super::Judge;
 use super::statement::Statements;
 use super::xml::{REPORT, children, read, text};
-use crate::row::Verdict;
+use crate::row::{Verdict, listed};
 use std::collections::BTreeSet;
 
 const ROWS: [(&str, &str, &[&str]); 2] = [
@@ -19,30 +19,30 @@ const ROWS: [(&str, &str, &[&str]); 2] = [
 /// Judges which accounts there are. A customer need not have them all.
 pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     let mut currencies = BTreeSet::new();
-    let mut dong_with_decimals = None;
+    let mut with_decimals = Vec::new();
     for statement in &statements.found {
         read(&statement.payload, REPORT, |report| {
             let currency = text(report, "Acct/Ccy").unwrap_or_default();
             currencies.insert(currency.to_owned());
             if currency == "VND" {
-                let mut amounts = children(report, "Ntry")
-                    .chain(children(report, "Bal"))
-                    .filter_map(|part| text(part, "Amt"));
-                let has_decimals = |amount: &&str| {
-                    let decimals = amount.split_once('.').map_or("", |(_, decimals)| decimals);
-                    decimals.bytes().any(|digit| digit != b'0')
-                };
-                dong_with_decimals = amounts.find(has_decimals).map(str::to_owned);
+                let parts = children(report, "Bal").chain(children(report, "Ntry"));
+                let amounts = parts.filter_map(|part| text(part, "Amt"));
+                let amounts = amounts.filter(|amount| amount.contains('.'));
+                with_decimals
+                    .extend(amounts.map(|amount| format!("{}: {amount}", statement.place)));
             }
         });
     }
     let unseen = |missing: &[&str]| match &statements.unseen {
         Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
         _ if statements.left_out > 0 => Verdict::NotRun(format!(
-            "the budget did not last for {} accounts",
+            "--budget: it did not last for {} accounts",
             statements.left_out
         )),
-        _ => Verdict::NotSeen(format!("this customer has none in {}", missing.join(", "))),
+        _ => Verdict::NotSeen(format!(
+            "--account names others: this customer has none in {}",
+            missing.join(", ")
+        )),
     };
     for (id, title, wanted) in ROWS {
         let missing: Vec<&str> = wanted
@@ -57,12 +57,13 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
         };
         judge.row(id, title, verdict);
     }
-    let verdict = match dong_with_decimals {
-        Some(found) => Verdict::Failed(format!(
-            "expected an amount without decimals, found {found}"
-        )),
-        None if currencies.contains("VND") => Verdict::Passed,
-        None => unseen(&["VND"]),
+    let verdict = if currencies.contains("VND") {
+        Verdict::when(with_decimals.is_empty(), || {
+            let found = listed(&with_decimals);
+            format!("expected amounts without decimals, found {found}")
+        })
+    } else {
+        unseen(&["VND"])
     };
     judge.row(
         "S19.26",

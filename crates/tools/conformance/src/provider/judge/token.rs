@@ -5,15 +5,14 @@ use super::body::{self, Members};
 use super::checks::{differs, path_of, status_of};
 use super::forge::Assertion;
 use super::wire::{Answer, Call};
-use super::{Bearer, Endpoint, Got, Judge};
+use super::{Bearer, Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::{BEYOND, Verdict};
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_http::names::{REQUEST_KEY, TOKEN_PATH};
-use bankrail_values::excerpt;
 use bankrail_values::json::JsonValue;
+use bankrail_values::{Decimal, excerpt};
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// The four fields.
 pub(super) fn form(
@@ -33,7 +32,7 @@ pub(super) fn form(
 }
 
 /// A right request for these scopes.
-async fn request(judge: &mut Judge, scope: &str) -> Result<Got, JudgeError> {
+async fn request(judge: &mut Judge, scope: &str) -> Result<Result<Answer, Verdict>, JudgeError> {
     let assertion = judge.assertion();
     let form = form(judge, &assertion, scope)?;
     let call = Call::token(&judge.target, &form);
@@ -47,15 +46,19 @@ async fn request(judge: &mut Judge, scope: &str) -> Result<Got, JudgeError> {
 pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
     let scope = judge.target.scopes.join(" ");
     let answer = match request(judge, &scope).await? {
-        Got::Answer(answer) => answer,
-        Got::Nothing(reason) => {
+        Ok(answer) => answer,
+        Err(Verdict::Failed(reason)) => {
             return Err(JudgeError::Unreachable {
                 address: judge.target.token_url.to_string(),
                 reason,
             });
         }
         // A report without the rows of statements would have no rest to judge later.
-        Got::NotRun(reason) => return Err(JudgeError::NoToken { reason }),
+        Err(not_run) => {
+            return Err(JudgeError::NoToken {
+                reason: not_run.detail().to_owned(),
+            });
+        }
     };
     judge.row(
         "S20.13",
@@ -85,7 +88,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
             Verdict::Passed,
         );
     }
-    judge.bearer = bearer(&answer);
+    judge.bearer = bearer(judge, &answer);
     Ok(())
 }
 
@@ -93,17 +96,17 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
 /// there never was one.
 pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
     // A second is left for the call itself.
-    let valid = |bearer: &&Bearer| bearer.until > Instant::now() + Duration::from_secs(1);
-    if let Some(bearer) = judge.bearer.as_ref().filter(valid) {
+    let soon = judge.provider_now() + Duration::from_secs(1);
+    if let Some(bearer) = judge.bearer.as_ref().filter(|bearer| bearer.until > soon) {
         return Ok(bearer.token.clone());
     }
     if judge.bearer.is_none() {
         return Ok(String::new());
     }
     let scope = judge.target.scopes.join(" ");
-    if let Got::Answer(answer) = request(judge, &scope).await? {
+    if let Ok(answer) = request(judge, &scope).await? {
         // The token before stays if there is no other, so that rows show the refusal of a call.
-        judge.bearer = bearer(&answer).or(judge.bearer.take());
+        judge.bearer = bearer(judge, &answer).or(judge.bearer.take());
     }
     Ok(judge
         .bearer
@@ -111,15 +114,8 @@ pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
         .map_or_else(String::new, |bearer| bearer.token.clone()))
 }
 
-/// Another token is asked for when the next one is needed.
-pub(super) fn expire(judge: &mut Judge) {
-    if let Some(bearer) = &mut judge.bearer {
-        bearer.until = Instant::now();
-    }
-}
-
 /// Reads the token of an answer and ignores its other faults.
-pub(super) fn bearer(answer: &Answer) -> Option<Bearer> {
+pub(super) fn bearer(judge: &Judge, answer: &Answer) -> Option<Bearer> {
     let members = body::object(&answer.body)
         .ok()
         .filter(|_| answer.status == 200)?;
@@ -131,16 +127,22 @@ pub(super) fn bearer(answer: &Answer) -> Option<Bearer> {
     let lifetime = Duration::from_secs(seconds(&members).unwrap_or(3600).min(86_400));
     Some(Bearer {
         token: token.to_owned(),
-        until: Instant::now() + lifetime,
+        lifetime,
+        until: judge.provider_now() + lifetime,
     })
 }
 
 /// `expires_in`.
 pub(super) fn seconds(members: &Members<'_>) -> Result<u64, String> {
     match members.get("expires_in") {
+        // Some libraries write 3600.0 or 3.6e3, which is the same number.
         Some(JsonValue::Number(number)) => number
-            .as_u64()
-            .filter(|seconds| *seconds > 0)
+            .as_str()
+            .parse()
+            .or_else(|_| Decimal::from_scientific(number.as_str()))
+            .ok()
+            .filter(|seconds| seconds.fract().is_zero() && *seconds > Decimal::ZERO)
+            .and_then(|seconds| u64::try_from(seconds).ok())
             .ok_or_else(|| {
                 format!(
                     "expected whole seconds as expires_in, found {}",
@@ -228,5 +230,5 @@ const ROWS: [(&str, &str, Check); 7] = [
 
 /// Only the first row reports a body that cannot be read.
 fn unreadable(_: String) -> Result<Verdict, String> {
-    Ok(Verdict::NotSeen("the body cannot be read".to_owned()))
+    Ok(Verdict::not_seen("the body cannot be read"))
 }

@@ -3,7 +3,7 @@
 //! quarters into the next.
 
 use super::statement::{Statement, statement_of};
-use super::token::{bearer_of, expire};
+use super::token::bearer_of;
 use super::wire::Call;
 use super::xml::{read, text};
 use super::{Endpoint, Judge};
@@ -36,6 +36,8 @@ const FIRST: usize = 5;
 const SLIDING: usize = LIMIT - BEFORE / 2;
 
 const HOUR: u64 = 3600;
+/// How late the judge may be half way into the hour. From 180 s on, one call more is right.
+const LATE: Duration = Duration::from_secs(150);
 /// The longest time that all of it takes: two hours until nothing counts, one or two until an hour
 /// begins, and that.
 pub(super) const LONGEST: Duration = Duration::from_secs(6 * HOUR);
@@ -49,10 +51,10 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
         _ if !judge.limits || (judge.clock.is_none() && judge.wait < LONGEST) => {
             let seconds = LONGEST.as_secs();
             Err(Verdict::NotSeen(format!(
-                "--limits with --clock shows it, or with --wait {seconds}"
+                "--clock with --limits shows it, or --wait {seconds} with it"
             )))
         }
-        Some(why) => Err(Verdict::NotRun(why.to_owned())),
+        Some(why) => Err(Verdict::not_run(why)),
         None => cases(judge).await.map_err(Verdict::NotRun),
     };
     let verdicts = verdicts.unwrap_or_else(|verdict| [(); ROWS.len()].map(|()| verdict.clone()));
@@ -62,14 +64,8 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
 
 /// The verdicts, or why there are none.
 async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
-    // Whatever was sent before no longer counts.
-    step(judge, 2 * HOUR).await?;
-    let now = provider_time(judge).await?;
-    let now =
-        now.ok_or("the provider's time is not seen: no statement is answered after two hours")?;
-    // The hour between has that one statement, so that it is not the hour before.
-    let to_begin = HOUR - now.rem_euclid(HOUR) + HOUR + 1;
-    step(judge, to_begin).await?;
+    begin_hour(judge).await?;
+    let began = judge.provider_now();
     let answered = answered(judge, BEFORE).await?;
     if answered != BEFORE {
         return Err(format!(
@@ -83,6 +79,14 @@ async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
         format!("expected {FIRST} answers, found {first} before the first 429")
     });
     step(judge, HOUR / 4).await?;
+    let half_way = began + Duration::from_secs(HOUR + HOUR / 2);
+    if judge.provider_now().saturating_duration_since(half_way) > LATE {
+        return Ok([
+            quarter,
+            Verdict::not_seen("the calls took too long"),
+            Verdict::not_seen("the calls took too long"),
+        ]);
+    }
     let all = first + self::answered(judge, LIMIT + 1 - first).await?;
     let half = Verdict::when(all == SLIDING || all == LIMIT, || {
         format!(
@@ -96,25 +100,43 @@ async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
             "expected an answer, found 429 or none".to_owned()
         }),
         LIMIT => Verdict::when(more == 0, || "expected 429, found an answer".to_owned()),
-        _ => Verdict::NotSeen("neither window was kept half way".to_owned()),
+        _ => Verdict::not_seen("neither window was kept half way"),
     };
     Ok([quarter, half, three_quarters])
 }
 
-/// Lets time pass at the provider. Its tokens may have ended then.
-async fn step(judge: &mut Judge, seconds: u64) -> Result<(), String> {
-    // The provider's clock may move while this one does not, so the token may have expired.
-    expire(judge);
-    match judge.clock.clone() {
-        Some(clock) => clock
-            .order(&judge.client, &json!({ "seconds": seconds }))
-            .await
-            .map_err(|why| format!("--clock: {why}")),
-        None => {
-            tokio::time::sleep(Duration::from_secs(seconds)).await;
-            Ok(())
-        }
+/// Goes to an hour of the provider in which nothing was called, if its clock can be stepped.
+pub(super) async fn fresh_hour(judge: &mut Judge) -> Result<(), String> {
+    match judge.clock {
+        Some(_) => begin_hour(judge).await,
+        None => Ok(()),
     }
+}
+
+/// Goes to the beginning of an hour in which nothing was called, nor in the one before.
+async fn begin_hour(judge: &mut Judge) -> Result<(), String> {
+    step(judge, 2 * HOUR).await?;
+    let now = provider_time(judge).await?;
+    let now =
+        now.ok_or("the provider's time is not seen: no statement is answered after two hours")?;
+    // The hour between has that one statement, so that it is not the hour before.
+    step(judge, HOUR - now.rem_euclid(HOUR) + HOUR + 1).await?;
+    (judge.token_counts, judge.statement_counts) = ((0, 0), (0, 0));
+    Ok(())
+}
+
+/// Lets time pass at the provider. Its tokens may have ended then.
+pub(super) async fn step(judge: &mut Judge, seconds: u64) -> Result<(), String> {
+    let time = Duration::from_secs(seconds);
+    let Some(clock) = judge.clock.clone() else {
+        tokio::time::sleep(time).await;
+        return Ok(());
+    };
+    let order = json!({ "seconds": seconds });
+    let done = clock.order(&judge.client, judge.timeout, &order).await;
+    done.map_err(|why| format!("--clock: {why}"))?;
+    judge.stepped += time;
+    Ok(())
 }
 
 /// Counts the statements that are answered before one is refused, at most this many.

@@ -5,13 +5,9 @@ use bankrail_client_assertion::token::FORM_CONTENT_TYPE;
 use bankrail_values::causes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use reqwest::{Method, Url};
-use std::time::Duration;
 
 /// The bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
-
-/// The time for one call.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One request. A header that is there twice is sent twice.
 #[derive(Clone, Debug)]

@@ -133,30 +133,39 @@ impl Made {
             Self::Incomplete => {
                 let members = invented.minimal(kind);
                 let names = members.as_object().into_iter().flatten();
-                let cases = names.flat_map(|(name, _)| {
-                    [
-                        (
-                            format!("one without {name}"),
-                            without(invented.usual(kind), name),
-                        ),
-                        (
-                            format!("one with null as {name}"),
-                            with(invented.usual(kind), &json!({ name.as_str(): null })),
-                        ),
-                    ]
+                let cases = names.map(|(name, _)| {
+                    let what = format!("one without {name}");
+                    (what, without(invented.usual(kind), name))
+                });
+                messages(cases.collect())?
+            }
+            Self::Nulls => {
+                let members = invented.minimal(kind);
+                let names = members.as_object().into_iter().flatten();
+                let cases = names.map(|(name, _)| {
+                    let message = with(invented.usual(kind), &json!({ name.as_str(): null }));
+                    (format!("one with null as {name}"), message)
                 });
                 messages(cases.collect())?
             }
             Self::Others => {
                 let others = MessageKind::ALL.into_iter().filter(|other| *other != kind);
-                let others = others.map(|other| (one(other), invented.usual(other)));
+                messages(
+                    others
+                        .map(|other| (one(other), invented.usual(other)))
+                        .collect(),
+                )?
+            }
+            Self::NoMessage => {
                 let none = [
                     ("an empty object", json!({})),
                     ("an array", json!([])),
                     ("null", Value::Null),
                 ];
-                let none = none.map(|(what, message)| (what.to_owned(), message));
-                messages(others.chain(none).collect())?
+                messages(
+                    none.map(|(what, message)| (what.to_owned(), message))
+                        .into(),
+                )?
             }
             Self::Priorities => kind
                 .priorities()

@@ -5,8 +5,7 @@ use crate::error::JudgeError;
 use crate::receiver::answers::looks;
 use crate::receiver::rows::Expected;
 use crate::receiver::{Delivery, Heard};
-use crate::row::Verdict;
-use bankrail_webhook::MessageKind;
+use crate::row::{Verdict, listed};
 use std::collections::HashSet;
 
 impl Session {
@@ -46,22 +45,23 @@ impl Session {
         self.ids.clear();
         for delivery in deliveries {
             let heard = self.send(delivery).await;
-            match &heard {
-                // A receiver may refuse by closing the connection, if it answers the next good
-                // message.
-                Heard::Nothing(why) if !acknowledged => {
-                    if let Some(found) = self.is_down(delivery.kind).await? {
-                        let what = &delivery.what;
-                        faults.push(format!(
-                            "for {what} no answer ({why}), and for a good message after it {found}"
-                        ));
-                        break;
-                    }
+            // A receiver may refuse by closing the connection or by a failure, if it answers the
+            // next good message.
+            let is_failure = match &heard {
+                Heard::Nothing(_) => true,
+                Heard::Answer(answer) => answer.status.is_server_error(),
+            };
+            let what = &delivery.what;
+            if is_failure && !acknowledged {
+                if let Some(found) = self.is_down(delivery).await? {
+                    let heard = heard.describe();
+                    faults.push(format!(
+                        "for {what} {heard}, and for a good message after it {found}"
+                    ));
+                    break;
                 }
-                heard if self.is_acknowledged(delivery.kind, heard) != acknowledged => {
-                    faults.push(format!("for {} {}", delivery.what, heard.describe()));
-                }
-                _ => {}
+            } else if self.is_acknowledged(delivery.kind, &heard) != acknowledged {
+                faults.push(format!("for {what} {}", heard.describe()));
             }
         }
         let expected = if acknowledged {
@@ -69,17 +69,9 @@ impl Session {
         } else {
             "no acknowledgement"
         };
-        Ok(match faults.as_slice() {
-            [] => Verdict::Passed,
-            [only] => Verdict::Failed(format!("expected {expected}, found {only}")),
-            [first, ..] => {
-                let of = deliveries.len();
-                Verdict::Failed(format!(
-                    "expected {expected}, found {first}; {} of {of}",
-                    faults.len()
-                ))
-            }
-        })
+        Ok(Verdict::when(faults.is_empty(), || {
+            format!("expected {expected}, found {}", listed(&faults))
+        }))
     }
 
     /// Compares the ids of the last acknowledgements, if each delivery was acknowledged.
@@ -132,16 +124,16 @@ impl Session {
         // At the same moment, because a receiver may look a message up and store it in two steps.
         let (one, two) = tokio::join!(self.provider.send(first), self.provider.send(second));
         self.ids.clear();
+        let mut faults = Vec::new();
         for (delivery, heard) in [(first, &one), (second, &two)] {
             if !self.is_acknowledged(delivery.kind, heard) {
-                let what = &delivery.what;
-                return Ok(Verdict::Failed(format!(
-                    "expected the acknowledgement, found for {what} {}",
-                    heard.describe()
-                )));
+                faults.push(format!("for {} {}", delivery.what, heard.describe()));
             }
         }
-        Ok(self.by_ids(Verdict::Passed, Expected::Same, deliveries))
+        let verdict = Verdict::when(faults.is_empty(), || {
+            format!("expected the acknowledgement, found {}", listed(&faults))
+        });
+        Ok(self.by_ids(verdict, Expected::Same, deliveries))
     }
 
     /// Passed if none of these deliveries is acknowledged, and noted if all are.
@@ -154,7 +146,7 @@ impl Session {
             } else {
                 &mut refused
             };
-            to.push(&*delivery.what);
+            to.push(delivery.what.clone());
         }
         match (taken.first(), refused.first()) {
             (None, _) => Verdict::Passed,
@@ -162,7 +154,7 @@ impl Session {
                 "it takes every value; whether a receiver judges this is open".to_owned(),
             ),
             (Some(_), Some(other)) => {
-                let taken = taken.join(", ");
+                let taken = listed(&taken);
                 Verdict::Failed(format!(
                     "expected no acknowledgement, as for {other}, found one for {taken}"
                 ))
@@ -201,7 +193,7 @@ impl Session {
         for delivery in deliveries {
             let heard = self.send(delivery).await;
             let taken = self.is_acknowledged(delivery.kind, &heard) && !may_take;
-            if let Some(found) = self.is_down(delivery.kind).await? {
+            if let Some(found) = self.is_down(delivery).await? {
                 let before = match heard {
                     Heard::Nothing(why) => format!(", after no answer ({why})"),
                     Heard::Answer(_) => String::new(),
@@ -221,17 +213,18 @@ impl Session {
         Ok(Verdict::Passed)
     }
 
-    /// Sends a good message. Returns the answer if it is no acknowledgement.
-    async fn is_down(&mut self, kind: MessageKind) -> Result<Option<String>, JudgeError> {
-        let good =
-            self.provider
-                .sealed(kind, "a good message", &self.provider.invented.usual(kind))?;
+    /// Sends a good message after a delivery. Returns the answer if it is no acknowledgement.
+    pub(super) async fn is_down(&mut self, after: &Delivery) -> Result<Option<String>, JudgeError> {
+        let (kind, invented) = (after.kind, &self.provider.invented);
+        let good = invented.usual(kind);
+        let good = self.provider.sealed(kind, "a good message", &good)?;
         let heard = self.send(&good).await;
         if self.is_acknowledged(kind, &heard) {
             return Ok(None);
         }
         // The rows that follow would all fail for this.
         self.silence = MAX_SILENT_CALLS;
+        self.suspect.clone_from(&after.what);
         Ok(Some(heard.describe()))
     }
 }

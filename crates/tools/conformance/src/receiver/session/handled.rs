@@ -13,8 +13,6 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// The time that the receivers have to handle the deliveries.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// When the list is read again, and how long a message has to be handled once too often.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -133,9 +131,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
         .clone()
         .filter(|_| session.wants(ONCE) || session.wants(ORDER))
     else {
-        let unseen = || {
-            Verdict::NotSeen("what is handled is not seen: --handled names a list of it".to_owned())
-        };
+        let unseen = || Verdict::not_seen("--handled names a list of what is handled");
         kinds
             .into_iter()
             .for_each(|kind| session.push(ONCE, title(kind), unseen(), begin));
@@ -156,7 +152,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
         told.push((story, all));
     }
     // From the last delivery on, because receivers handle messages after they have answered.
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + session.provider.timeout;
     let mut is_last = false;
     let (once, ends) = loop {
         // A list that cannot be read now is read again until the time is over.
@@ -265,18 +261,18 @@ async fn deliver(
 const NOT_TAKEN: &str = "the receiver did not take the messages";
 
 impl Delivered {
+    fn is_of(&self, line: &Line) -> bool {
+        let mut ids = self.ids.iter();
+        ids.any(|id| id.eq_ignore_ascii_case(&line.message_id))
+    }
+
     fn is_handled_once(&self, lines: &[Line]) -> Verdict {
         if !self.taken {
-            return Verdict::NotRun(NOT_TAKEN.to_owned());
+            return Verdict::not_run(NOT_TAKEN);
         }
-        let is_own = |line: &&Line| {
-            self.ids
-                .iter()
-                .any(|id| id.eq_ignore_ascii_case(&line.message_id))
-        };
         let count = lines
             .iter()
-            .filter(is_own)
+            .filter(|line| self.is_of(line))
             .filter(|line| line.effect.as_deref() != Some("repeated"))
             .count();
         Verdict::when(count == 1, || {
@@ -288,32 +284,33 @@ impl Delivered {
 impl Story {
     fn ends_right(&self, all: &[Delivered], lines: &[Line]) -> Verdict {
         let [_, _, end] = self.statuses;
-        for Delivered {
-            subject,
-            order,
-            taken,
-            ..
-        } in all
-        {
-            if !taken {
-                return Verdict::NotRun(NOT_TAKEN.to_owned());
+        let (mut wrong, mut has_lines, mut has_states) = (Vec::new(), false, false);
+        for told in all {
+            if !told.taken {
+                return Verdict::not_run(NOT_TAKEN);
             }
-            let mut states = lines
-                .iter()
-                .rev()
-                .filter(|line| line.about.to_string().contains(subject));
-            let state = states
-                .find_map(|line| line.state.as_deref())
-                .unwrap_or("no state");
-            if ![end, self.end_name]
-                .iter()
-                .any(|name| name.eq_ignore_ascii_case(state))
-            {
+            let of_story = |line: &&Line| {
+                let is_about = line.about.to_string().contains(&told.subject);
+                is_about || told.is_of(line)
+            };
+            let own: Vec<_> = lines.iter().filter(of_story).collect();
+            has_lines |= !own.is_empty();
+            let state = own.iter().rev().find_map(|line| line.state.as_deref());
+            has_states |= state.is_some();
+            let state = state.unwrap_or("no state");
+            let names = [end, self.end_name];
+            if !names.iter().any(|name| name.eq_ignore_ascii_case(state)) {
                 let found = bankrail_values::excerpt(state);
-                return Verdict::Failed(format!("expected {end} after {order}, found {found}"));
+                wrong.push(format!(
+                    "expected {end} after {}, found {found}",
+                    told.order
+                ));
             }
         }
-        Verdict::Passed
+        if has_lines && !has_states {
+            return Verdict::not_seen("the list of --handled has no state of it");
+        }
+        Verdict::without(&wrong)
     }
 }
 
@@ -337,13 +334,22 @@ async fn read(provider: &Provider, source: &str) -> Result<Vec<Line>, String> {
     Ok(lines(&String::from_utf8_lossy(&text)))
 }
 
-/// Reads the objects of a JSON array, or of lines with one object each. Other texts are left out.
+/// Reads the objects of a JSON array, of lines with one object each, or one after the other on
+/// several lines. Other texts are left out.
 fn lines(text: &str) -> Vec<Line> {
+    // Some libraries write a byte order mark.
+    let text = text.trim_start_matches('\u{feff}');
     let array: Option<Vec<Value>> = serde_json::from_str(text).ok();
     let values = array.unwrap_or_else(|| {
-        text.lines()
+        let lines = text.lines();
+        let lines: Vec<Value> = lines
             .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+            .collect();
+        if lines.iter().any(Value::is_object) {
+            return lines;
+        }
+        let objects = serde_json::Deserializer::from_str(text).into_iter();
+        objects.map_while(Result::ok).collect()
     });
     let lines = values
         .into_iter()
@@ -398,5 +404,25 @@ mod tests {
         );
         let array = lines(r#"[{"message_id":"a","about":"I1","state":"acsc"}]"#);
         assert_eq!(settled.ends_right(&told, &array), Verdict::Passed);
+        // Without any state there is nothing to judge, and without a line nothing was handled.
+        let plain = lines(r#"[{"message_id":"a","about":"I1"}]"#);
+        let unseen = settled.ends_right(&told, &plain);
+        assert!(matches!(unseen, Verdict::NotSeen(_)), "{unseen:?}");
+        assert!(matches!(settled.ends_right(&told, &[]), Verdict::Failed(_)));
+    }
+
+    #[test]
+    fn lists_are_read_in_each_spelling_of_json() {
+        for text in [
+            "[\r\n  {\r\n    \"message_id\": \"a\"\r\n  }, {\"message_id\": \"b\"}\r\n]\r\n",
+            "\u{feff}{\"message_id\":\"a\"}\r\n{\"message_id\":\"\\u0062\"}\r\n",
+            "{\n  \"message_id\": \"a\",\n  \"about\": [\n    \"x\"\n  ]\n}\n{\n  \"message_id\": \"b\"\n}\n",
+        ] {
+            let ids: Vec<_> = lines(text)
+                .into_iter()
+                .map(|line| line.message_id)
+                .collect();
+            assert_eq!(ids, ["a", "b"], "{text}");
+        }
     }
 }
