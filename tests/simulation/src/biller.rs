@@ -1,13 +1,13 @@
 //! A biller's process: receivers, worker, client and poller.
 
 use crate::messages::KEYS;
-use crate::model::Model;
+use crate::model::{BillerCopy, Model};
 use crate::network::Way;
 use crate::node::{Life, Node, Process, Stop};
-use crate::provider::{ACCOUNTS, Bank, CUSTOMER_KEY, PROVIDER_URL, RECEIVER_KEY};
+use crate::provider::{ACCOUNTS, Bank, CUSTOMER_KEY, KEYS_PATH, PROVIDER_URL, RECEIVER_KEY};
 use crate::stores::{Used, Work};
-use crate::world::{Fault, World, lock};
-use bankrail_client::receivers::keys::{RenewFuture, SenderKeys};
+use crate::world::{Fault, Kind, World, lock};
+use bankrail_client::receivers::keys::{JwksUrl, JwksUrlOptions};
 use bankrail_client::receivers::{
     Conflict, Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions,
 };
@@ -15,27 +15,40 @@ use bankrail_client::{
     Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions,
     SealingSecret,
 };
-use bankrail_jose::{DecryptionKey, KeySet, VerifyingKey};
+use bankrail_jose::{DecryptionKey, KeySet};
 use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::MemoryCounters;
 use bankrail_secured_payload::{OpenOptions, Opener};
-use bankrail_statement::{AccountId, MaxEntries, PollOptions};
+use bankrail_statement::{
+    AccountId, EntryKey, MaxEntries, PollOptions, SeenEntries as _, SeenEntry,
+};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
-use bankrail_values::{Clock, HyphenatedUuid};
+use bankrail_values::{Clock, Date, HyphenatedUuid, Timestamp};
 use bankrail_webhook::{
     MandateActionOutcome, MandateNotification, PaymentOutcome, QueryNotification,
 };
+use futures_util::FutureExt as _;
 use std::future::pending;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::task::JoinSet;
+
+/// The time for which handled messages are kept, in runs with a retention. Longer than their
+/// deliveries take: older ones are refused.
+pub(crate) const INBOX_RETENTION: Duration = Duration::from_secs(5 * 3600);
+/// An entry of a day long ago.
+fn old_entry() -> EntryKey {
+    EntryKey::from([1; 32])
+}
 
 /// The biller's stores, which survive the processes of its two nodes.
 #[derive(Debug)]
 pub(crate) struct Company {
     pub(crate) world: Arc<World>,
     pub(crate) model: Arc<Model>,
-    pub(crate) store: MemoryStore,
+    store: Mutex<MemoryStore>,
+    /// An older copy of the stores, its time, and what the model knew of them.
+    backup: Mutex<Option<(MemoryStore, Timestamp, BillerCopy)>>,
     counters: Arc<MemoryCounters>,
     bank: Arc<Bank>,
     pollers: Mutex<Vec<Option<Poller>>>,
@@ -49,17 +62,34 @@ pub(crate) struct Company {
 
 impl Company {
     pub(crate) fn new(world: &Arc<World>, model: &Arc<Model>, bank: &Arc<Bank>) -> Arc<Self> {
+        let store = MemoryStore::new();
+        if world.kind == Kind::Retention {
+            for account in ACCOUNTS {
+                let account = AccountId::parse(account).expect("an account");
+                let day = Date::parse("2026-01-05").expect("a day");
+                let old = [SeenEntry::new(old_entry(), 1, Some(day))];
+                let recorded = store.record(&account, &old, None).now_or_never();
+                recorded.expect("at once").expect("room");
+            }
+        }
+        // Seldom in a run of hours, where the polls would be most of what it costs.
+        let every = match world.kind {
+            Kind::Retention => 1800,
+            _ if bank.has_few_statements() => 15,
+            _ => 60,
+        };
         Arc::new(Self {
             world: Arc::clone(world),
             model: Arc::clone(model),
-            store: MemoryStore::new(),
+            store: Mutex::new(store),
+            backup: Mutex::default(),
             counters: Arc::default(),
             bank: Arc::clone(bank),
             pollers: Mutex::new(vec![None, None]),
             clients: Mutex::new(vec![None, None]),
             key: Mutex::default(),
             unbooked: world.below(2) == 0,
-            every: Duration::from_secs(if bank.has_few_statements() { 15 } else { 60 }),
+            every: Duration::from_secs(every),
         })
     }
 
@@ -69,6 +99,35 @@ impl Company {
             model: Arc::clone(&self.model),
             engine,
         }
+    }
+
+    pub(crate) fn store(&self) -> MemoryStore {
+        lock(&self.store).clone()
+    }
+
+    /// Copies the stores, as a backup of a running database.
+    pub(crate) fn back_up(&self) {
+        let copy = self.model.copy_biller();
+        *lock(&self.backup) = Some((self.store().copy(), self.world.now(), copy));
+    }
+
+    /// Puts the stores back to the copy, once there is one. No process may run. Returns the time of
+    /// the copy.
+    pub(crate) fn restore(&self) -> Option<Timestamp> {
+        let (store, at, copy) = lock(&self.backup).take()?;
+        *lock(&self.store) = store;
+        self.model.restore_biller(copy);
+        Some(at)
+    }
+
+    /// Returns true if the records of entries of long ago are still there.
+    pub(crate) fn knows_old_entries(&self) -> bool {
+        ACCOUNTS.iter().any(|account| {
+            let account = AccountId::parse(account).expect("an account");
+            let store = self.store();
+            let counts = store.counts(&account, &[old_entry()]).now_or_never();
+            !matches!(counts, Some(Ok(counts)) if counts == [0])
+        })
     }
 
     /// Signs assertions with the next key from now on.
@@ -101,7 +160,7 @@ impl Company {
         }
     }
 
-    pub(crate) fn boot(
+    pub(crate) async fn boot(
         self: &Arc<Self>,
         number: usize,
         life: &Arc<Life>,
@@ -114,10 +173,11 @@ impl Company {
             model: Arc::clone(&self.model),
             to: providers.clone(),
         });
-        let receivers = self.receivers(life, &clock);
+        let keys = self.fetch_keys(&way).await;
+        let receivers = self.receivers(life, &clock, &keys);
         let worker = receivers.worker(self.handlers(life)).with_options(
             WorkerOptions::new()
-                .poll(Duration::from_secs(60))
+                .poll(self.world.longest_idle())
                 // Few and soon, so that they are used up within a run.
                 .schedule(Schedule::new([0, 2, 5].map(Duration::from_secs), 20)),
         );
@@ -130,7 +190,8 @@ impl Company {
             *place = Some(client);
         }
         let mut tasks = JoinSet::new();
-        let (working, polling) = (stop.clone(), stop.clone());
+        let (working, polling, fetching) = (stop.clone(), stop.clone(), stop.clone());
+        tasks.spawn(async move { keys.run(fetching.wait()).await });
         tasks.spawn(worker.run(working.wait()));
         tasks.spawn(async move { poller.run(polling.wait()).await });
         let model = Arc::clone(&self.model);
@@ -143,24 +204,44 @@ impl Company {
         }
     }
 
-    fn receivers(&self, life: &Arc<Life>, clock: &Arc<dyn Clock>) -> Receivers<Used<MemoryInbox>> {
-        let verifying = KeySet::from(self.bank.published(false));
+    /// Fetches the provider's keys, without which no process starts.
+    async fn fetch_keys(&self, way: &Arc<Way>) -> JwksUrl {
+        let address = format!("{PROVIDER_URL}{KEYS_PATH}");
+        let options = JwksUrlOptions::new()
+            .danger_allow_http_on_loopback(true)
+            .network(Arc::clone(way) as _);
+        loop {
+            match JwksUrl::fetch(&address, options.clone()).await {
+                Ok(keys) => return keys,
+                Err(error) => {
+                    self.world
+                        .mark(format_args!("keys: not fetched at the start"));
+                    self.world.note(format_args!("{:?}: {error}", way.life));
+                }
+            }
+            tokio::time::sleep(Duration::from_secs(5)).await;
+        }
+    }
+
+    fn receivers(
+        &self,
+        life: &Arc<Life>,
+        clock: &Arc<dyn Clock>,
+        keys: &JwksUrl,
+    ) -> Receivers<Used<MemoryInbox>> {
         let decryption: [DecryptionKey; 2] = KEYS.decryption.clone();
         let opener = Opener::new(
             KeySet::new(decryption).expect("two keys"),
-            verifying.clone(),
+            keys.keys(),
             OpenOptions::new(),
         );
-        let keys = Published {
-            life: Arc::clone(life),
-            bank: Arc::clone(&self.bank),
-            verifying,
-            fetched: tokio::sync::Mutex::new([None; 2]),
-        };
-        let options = ReceiversOptions::new()
+        let mut options = ReceiversOptions::new()
             .clock(Arc::clone(clock))
-            .sender_keys(Arc::new(keys));
-        let inbox = self.used(life, self.store.inbox());
+            .sender_keys(Arc::new(keys.clone()));
+        if self.world.kind == Kind::Retention {
+            options = options.retention(INBOX_RETENTION);
+        }
+        let inbox = self.used(life, self.store().inbox());
         let opener = opener.expect("usable keys");
         Receivers::new(opener, RECEIVER_KEY, Arc::new(inbox), options).expect("usable options")
     }
@@ -200,7 +281,7 @@ impl Company {
         }
         // Two processes without shared counters take each other the calls of a tight limit.
         if self.world.seed.is_multiple_of(2) || self.bank.has_tight_limits() {
-            let cache = Arc::new(self.used(life, self.store.clone()));
+            let cache = Arc::new(self.used(life, self.store()));
             options = options
                 .counters(Arc::new(self.used(life, Arc::clone(&self.counters))))
                 .token_cache((cache, SealingSecret::from_bytes([7; 32])));
@@ -213,12 +294,16 @@ impl Company {
         let account = PolledAccount::new(AccountId::parse(own).expect("an account"))
             .every(self.every)
             .max_entries(MaxEntries::new(3).expect("a number"));
-        let options = PollerOptions::new()
+        let mut options = PollerOptions::new()
             .unbooked(self.unbooked)
             .walks(PollOptions::new().full_walk_every(Duration::from_secs(300)));
+        if self.world.kind == Kind::Retention {
+            // The shortest one.
+            options = options.retention(Duration::from_secs(2 * 86_400));
+        }
         let own_life = Arc::clone(life);
         let handler = move |new: NewEntries| import(Arc::clone(&own_life), new);
-        let store = Arc::new(self.used(life, self.store.clone()));
+        let store = Arc::new(self.used(life, self.store()));
         Poller::transactional(client.statements(), store, [account], handler, options)
     }
 }
@@ -300,50 +385,4 @@ async fn outside(
         .map_err(HandlerError::retryable)?;
     model.handled(id);
     Ok(())
-}
-
-/// The provider's verifying keys, as it publishes them: the one that signs now. Fetched over a
-/// network that fails, takes long and has old answers, at most every ten seconds, as by `JwksUrl`.
-#[derive(Debug)]
-struct Published {
-    life: Arc<Life>,
-    bank: Arc<Bank>,
-    verifying: KeySet<VerifyingKey>,
-    /// The times of the last try and of the last success. Locked during a fetch.
-    fetched: tokio::sync::Mutex<[Option<Instant>; 2]>,
-}
-
-impl SenderKeys for Published {
-    fn renew(&self, since: Instant) -> RenewFuture<'_> {
-        Box::pin(async move {
-            let mut fetched = self.fetched.lock().await;
-            self.life.go_on().await;
-            let now = || tokio::time::Instant::now().into_std();
-            let [tried, read] = *fetched;
-            if read.is_some_and(|read| read >= since) {
-                return true;
-            }
-            if tried.is_some_and(|tried| now() - tried < Duration::from_secs(10)) {
-                return false;
-            }
-            let world = &self.life.node.world;
-            let slow = world.happens(Fault::Slow);
-            tokio::time::sleep(world.millis(if slow { 5_000 } else { 100 })).await;
-            self.life.go_on().await;
-            fetched[0] = Some(now());
-            if world.is_cut() || world.happens(Fault::Refused) || world.happens(Fault::Lost) {
-                world.mark(format_args!("keys: not fetched"));
-                return false;
-            }
-            // As a cache in between has them.
-            let stale = world.happens_often(Fault::Rotation, 20);
-            world.mark(format_args!(
-                "keys: {}",
-                if stale { "old" } else { "fetched" }
-            ));
-            world.note(format_args!("{:?} fetches keys, stale: {stale}", self.life));
-            fetched[1] = Some(now());
-            self.verifying.replace([self.bank.published(stale)]).is_ok()
-        })
-    }
 }

@@ -1,7 +1,7 @@
 //! The places that enough runs must reach.
 
 /// The operations of stores before and after which a process can end.
-const OPERATIONS: [&str; 24] = [
+const OPERATIONS: [&str; 27] = [
     "outbox.enqueue",
     "outbox.lease",
     "outbox.record",
@@ -11,11 +11,13 @@ const OPERATIONS: [&str; 24] = [
     "outbox.hold_endpoint",
     "outbox.retry_endpoint",
     "outbox.stop_endpoint",
+    "outbox.forget",
     "inbox.receive",
     "inbox.lease",
     "inbox.update",
     "inbox.release_all",
     "inbox.recall",
+    "inbox.forget",
     "inbox.complete_with",
     "tokens.grant_once",
     "tokens.find",
@@ -26,19 +28,18 @@ const OPERATIONS: [&str; 24] = [
     "seen.counts",
     "seen.position",
     "seen.record_with",
+    "seen.forget_before",
 ];
 
 /// The other marks.
-const OTHERS: [&str; 67] = [
+const OTHERS: [&str; 95] = [
     "trouble: Pause",
     "trouble: Away",
     "trouble: Full",
     "network: cut",
     "clock set by days",
     "overlap of two processes",
-    "keys: fetched",
     "keys: old",
-    "keys: not fetched",
     "handler of messages: fails always",
     "bank: lists",
     "bank: lists a part",
@@ -97,6 +98,36 @@ const OTHERS: [&str; 67] = [
     "answer /v1.0/auth: 401",
     "answer /accounts/v2.0/statement: 200",
     "answer /accounts/v2.0/statement: 401",
+    "inbox: forgotten",
+    "inbox: forgotten by a clock that is ahead",
+    "outbox: forgotten",
+    "seen: forgotten",
+    "delivery presented again",
+    "old request presented again: /payto/mandates/outcomes: 400",
+    "old request presented again: /payto/queries: 400",
+    "old request presented again: /v1.0/auth: 401",
+    "old request presented again: /accounts/v2.0/statement: 401",
+    "answer to a delivery: 400",
+    "biller restored",
+    "biller restored: messages lost",
+    "biller restored: other entries",
+    "provider restored",
+    "provider restored: messages lost",
+    "provider restored: delivers again",
+    "provider restored: tokens lost",
+    "provider restored: assertions lost",
+    "token revoked again",
+    "outbox: delivered again",
+    "bank: lists of yesterday",
+    "bank: lists a part of yesterday",
+    "bank: completes of yesterday",
+    "bank: corrects of yesterday",
+    "bank: shows yesterday",
+    "bank: shows what it changed of yesterday",
+    "entry may replace another of yesterday",
+    "keys: not fetched at the start",
+    "answer /keys.jwks: 200",
+    "answer /keys.jwks: 304",
 ];
 
 /// All marks of the list.

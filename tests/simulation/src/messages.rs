@@ -7,7 +7,7 @@ use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;
 use bankrail_secured_payload::{SealError, SealOptions, Sealer};
 use bankrail_service::delivery::{SealFuture, SealPayload};
-use bankrail_values::HyphenatedUuid;
+use bankrail_values::{HyphenatedUuid, Timestamp};
 use bankrail_webhook::{
     ActionStatus, ActionType, CaseType, DeliveryHeaders, MandateNotification, Message,
     TransactionStatus, Trigger, samples,
@@ -54,17 +54,29 @@ pub(crate) struct Planned {
     pub(crate) follows: Option<HyphenatedUuid>,
 }
 
-/// The messages of a run that lasts this long. They are the same texts in all runs, so that they
-/// are sealed once.
-pub(crate) fn plan(random: &mut Random, lasts: Duration) -> BTreeMap<HyphenatedUuid, Planned> {
+/// The messages of a run that lasts this long, made at a time if that matters. They are the same
+/// texts in all runs otherwise, so that they are sealed once.
+pub(crate) fn plan(
+    random: &mut Random,
+    lasts: Duration,
+    made: Option<Timestamp>,
+) -> BTreeMap<HyphenatedUuid, Planned> {
     let mut planned = BTreeMap::new();
     let most = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
     let mut add = |number: u64,
                    kind: &str,
-                   message: Message,
+                   mut message: Message,
                    once: bool,
                    follows: Option<HyphenatedUuid>,
                    random: &mut Random| {
+        if let Some(made) = made {
+            *match &mut message {
+                Message::MandateOutcome(message) => &mut message.creation_date_time,
+                Message::MandateNotification(message) => &mut message.creation_date_time,
+                Message::PaymentOutcome(message) => &mut message.creation_date_time,
+                Message::Query(message) => &mut message.creation_date_time,
+            } = made;
+        }
         let name = format!("{kind}-{number}");
         let ids = format!("{kind:-<8.8}{number:08}");
         let mut bytes = [0; 16];

@@ -1,17 +1,19 @@
 //! The rules that must hold. The harness has its own record of messages, tokens, limits and
 //! entries, and compares each operation and each answer with it.
 
+use crate::biller::INBOX_RETENTION;
 use crate::messages::{Planned, Target};
 use crate::node::{Arrival, Node};
-use crate::world::{World, lock};
+use crate::provider::{KEYS_PATH, TWIN};
+use crate::world::{Kind, World, lock};
 use bankrail_client::{Addition, LedgerChange, NewEntries};
 use bankrail_client_assertion::VerifierOptions;
 use bankrail_mailbox::{
-    EntryId, InboxEntry, InboxState, InboxUpdate, Incoming, Lease, LeaseOwner, OutboxEntry,
-    ReceiveOutcome,
+    EntryId, InboxEntry, InboxState, InboxUpdate, Incoming, Lease, LeaseOwner, OutboxCounts,
+    OutboxEntry, ReceiveOutcome,
 };
 use bankrail_rate_limit::{Charge, Decision};
-use bankrail_values::{Clock as _, Date, HyphenatedUuid, Timestamp};
+use bankrail_values::{Clock as _, Date, EXPIRY_GRACE, HyphenatedUuid, Timestamp};
 use bankrail_webhook::DeliveryHeaders;
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
@@ -37,9 +39,19 @@ struct State {
     acknowledged: BTreeSet<HyphenatedUuid>,
     /// The messages that the inbox holds, with the entry that holds each.
     received: BTreeMap<HyphenatedUuid, EntryId>,
+    /// The messages that the inbox has ever held.
+    ever_received: BTreeSet<HyphenatedUuid>,
     states: BTreeMap<EntryId, InboxState>,
     leases: BTreeMap<EntryId, Lease>,
     handled: BTreeMap<HyphenatedUuid, u32>,
+    /// When entries were completed, by the clock that did so.
+    completed: BTreeMap<EntryId, Timestamp>,
+    /// The messages that the inbox has forgotten: the time by which, and the one of its completion.
+    forgotten: BTreeMap<HyphenatedUuid, (Timestamp, Timestamp)>,
+    /// Of these, those that may be handled again, because a clock was ahead.
+    excused: BTreeSet<HyphenatedUuid>,
+    /// The latest deliveries that were acknowledged.
+    deliveries: VecDeque<Request<Bytes>>,
     tokens: BTreeMap<String, Issued>,
     assertions: BTreeMap<String, u32>,
     /// The latest requests that got a token.
@@ -60,6 +72,31 @@ struct State {
     /// The number of times that each entry was handed over as new.
     added: BTreeMap<Listed, usize>,
     rows: BTreeMap<String, Listed>,
+    /// The rows of which it was said that they may be others of the table in a later form, so that a
+    /// person decides.
+    undecided: BTreeSet<String>,
+    /// What each id has stood for, of which another system than the biller's own may have rows.
+    ids: BTreeMap<String, Listed>,
+}
+
+/// What the model knows of the biller's stores, and of the tables beside them.
+#[derive(Debug)]
+pub(crate) struct BillerCopy {
+    received: BTreeMap<HyphenatedUuid, EntryId>,
+    states: BTreeMap<EntryId, InboxState>,
+    leases: BTreeMap<EntryId, Lease>,
+    handled: BTreeMap<HyphenatedUuid, u32>,
+    added: BTreeMap<Listed, usize>,
+    rows: BTreeMap<String, Listed>,
+}
+
+/// What the model knows of the provider's stores.
+#[derive(Debug)]
+pub(crate) struct ProviderCopy {
+    enqueued: BTreeSet<HyphenatedUuid>,
+    delivered: BTreeSet<HyphenatedUuid>,
+    tokens: BTreeMap<String, Issued>,
+    assertions: BTreeMap<String, u32>,
 }
 
 /// An entry as the bank lists it: the account, the amount in cents, whether it is booked, and its
@@ -75,7 +112,7 @@ struct Allowed {
     previous: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Issued {
     /// The time of the issue, at the earliest.
     since: Timestamp,
@@ -94,6 +131,34 @@ fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
 }
 
 impl State {
+    /// Returns the entries of days before today of which the biller has more forms than one: each
+    /// was corrected or completed at most once, to an amount of the same ten cents.
+    fn doubled(&self) -> Vec<String> {
+        let form = |(account, cents, booked, day): &Listed| {
+            let first = if *cents == TWIN + 1 {
+                TWIN
+            } else {
+                cents / 10 * 10
+            };
+            (account.clone(), first, *booked, *day)
+        };
+        let mut listed: BTreeMap<Listed, BTreeSet<u64>> = BTreeMap::new();
+        for (entry, versions) in &self.ever_listed {
+            let numbers = versions.iter().map(|version| version / 4);
+            listed.entry(form(entry)).or_default().extend(numbers);
+        }
+        let mut rows: BTreeMap<Listed, usize> = BTreeMap::new();
+        let old = self.rows.iter().filter(|(_, row)| row.3 < self.today);
+        for (_, row) in old.filter(|(id, _)| !self.undecided.contains(*id)) {
+            *rows.entry(form(row)).or_default() += 1;
+        }
+        rows.retain(|row, count| *count > listed.get(row).map_or(0, BTreeSet::len));
+        let doubled = rows
+            .iter()
+            .map(|(row, count)| format!("the biller has {row:?} of an earlier day {count} times"));
+        doubled.collect()
+    }
+
     /// The number of entries that were ever listed as this.
     fn most_listed(&self, row: &Listed) -> i64 {
         let ever = self.ever_listed.get(row).map_or(0, BTreeSet::len);
@@ -133,7 +198,7 @@ impl Model {
         let id = entry.message.message_id;
         let mut state = lock(&self.state);
         state.delivered.insert(id);
-        let kept = state.received.contains_key(&id) || state.acknowledged.contains(&id);
+        let kept = state.ever_received.contains(&id) || state.acknowledged.contains(&id);
         self.world
             .note(format_args!("{} delivered", self.name(&id)));
         if !kept {
@@ -149,7 +214,7 @@ impl Model {
     }
 
     /// The inbox has stored a message, or knew it.
-    pub(crate) fn received(&self, message: &Incoming, outcome: &ReceiveOutcome) {
+    pub(crate) fn received(&self, message: &Incoming, outcome: &ReceiveOutcome, now: Timestamp) {
         let Some((headers, _)) = DeliveryHeaders::from_attributes(&message.attributes) else {
             return;
         };
@@ -157,6 +222,10 @@ impl Model {
         let mut state = lock(&self.state);
         let entry = outcome.id();
         let before = state.received.insert(id, entry);
+        state.ever_received.insert(id);
+        if self.world.kind == Kind::Retention {
+            self.received_again(&mut state, id, now);
+        }
         if let Some(before) = before.filter(|before| *before != entry) {
             self.world.violated(format_args!(
                 "{} is in the inbox as {before} and as {entry}",
@@ -206,8 +275,17 @@ impl Model {
     }
 
     /// The inbox has changed an entry for the owner of its lease.
-    pub(crate) fn updated(&self, id: EntryId, owner: LeaseOwner, update: InboxUpdate<'_>) {
+    pub(crate) fn updated(
+        &self,
+        id: EntryId,
+        owner: LeaseOwner,
+        update: InboxUpdate<'_>,
+        now: Timestamp,
+    ) {
         let mut state = lock(&self.state);
+        if update.state == InboxState::Completed {
+            state.completed.insert(id, now);
+        }
         let over = state.states.insert(id, update.state) != Some(InboxState::Pending);
         let lost = state
             .leases
@@ -253,10 +331,224 @@ impl Model {
                 .world
                 .violated(format_args!("{id} was handled and never sent"));
         };
-        if *times > 1 && planned.once {
+        let times = *times;
+        if times > 1 && planned.once && !state.excused.contains(&id) {
             self.world
                 .violated(format_args!("{} was handled twice", planned.name));
         }
+    }
+
+    // ---- old records
+
+    /// A sweep asks for younger records than those that it may forget.
+    pub(crate) fn forgets_too_soon(&self, what: &str, before: Timestamp) {
+        self.world.violated(format_args!(
+            "the {what} is to forget what is older than {before}"
+        ));
+    }
+
+    pub(crate) fn inbox_entries(&self) -> Vec<EntryId> {
+        let state = lock(&self.state);
+        state.received.values().copied().collect()
+    }
+
+    /// The inbox has forgotten entries, those that were completed before an instant, by a clock
+    /// with this time.
+    pub(crate) fn inbox_forgotten(&self, gone: &[EntryId], before: Timestamp, by: Timestamp) {
+        let mut state = lock(&self.state);
+        for id in gone {
+            let completed = state.completed.get(id).copied();
+            let is_over = state.states.remove(id) == Some(InboxState::Completed);
+            let old = completed.filter(|at| is_over && *at < before);
+            let Some(completed) = old else {
+                self.world.violated(format_args!(
+                    "entry {id} was forgotten, which was completed at {completed:?}"
+                ));
+                continue;
+            };
+            let ahead = by.saturating_since(self.world.now()) > EXPIRY_GRACE;
+            let clock = if ahead {
+                " by a clock that is ahead"
+            } else {
+                ""
+            };
+            self.world.mark(format_args!("inbox: forgotten{clock}"));
+            self.world
+                .note(format_args!("entry {id} is forgotten{clock}"));
+            let (gone, kept) = std::mem::take(&mut state.received)
+                .into_iter()
+                .partition::<BTreeMap<_, _>, _>(|(_, own)| own == id);
+            state.received = kept;
+            let gone = gone.into_keys().map(|message| (message, (by, completed)));
+            state.forgotten.extend(gone);
+        }
+    }
+
+    /// The inbox has accepted a message, which it may have forgotten.
+    fn received_again(&self, state: &mut State, id: HyphenatedUuid, now: Timestamp) {
+        // All messages of a run are made at its beginning.
+        let made = self.world.begin();
+        if now.saturating_since(made) > INBOX_RETENTION {
+            self.world.violated(format_args!(
+                "{} was accepted at {now}, older than the inbox remembers",
+                self.name(&id)
+            ));
+        }
+        let Some((by, completed)) = state.forgotten.remove(&id) else {
+            return;
+        };
+        self.world.mark(format_args!("received: forgotten before"));
+        self.world
+            .note(format_args!("{} was forgotten before", self.name(&id)));
+        // Between two clocks that differ by less than the grace, what is forgotten is too old to be
+        // accepted.
+        let differ = by.saturating_since(now) + made.saturating_since(completed);
+        if differ <= EXPIRY_GRACE {
+            self.world.violated(format_args!(
+                "{} was forgotten by {by} and accepted at {now}",
+                self.name(&id)
+            ));
+        }
+        state.excused.insert(id);
+    }
+
+    /// The outbox has forgotten messages.
+    pub(crate) fn outbox_forgotten(
+        &self,
+        forgotten: u64,
+        before: &OutboxCounts,
+        after: &OutboxCounts,
+    ) {
+        if forgotten > 0 {
+            self.world.mark(format_args!("outbox: forgotten"));
+            self.world.note(format_args!(
+                "{forgotten} messages of the outbox are forgotten"
+            ));
+        }
+        let open = |counts: &OutboxCounts| (counts.pending, counts.dead_letters);
+        if open(before) != open(after) {
+            self.world.violated(format_args!(
+                "the outbox has forgotten what was not delivered: {before:?}, {after:?}"
+            ));
+        }
+    }
+
+    /// The store has forgotten entries of days before this one.
+    pub(crate) fn entries_forgotten(&self, forgotten: u64, day: Date) {
+        if forgotten > 0 {
+            self.world.mark(format_args!("seen: forgotten"));
+            self.world.note(format_args!(
+                "{forgotten} entries before {day} are forgotten"
+            ));
+        }
+        if day >= self.world.first_day() {
+            self.world
+                .violated(format_args!("entries before {day} are forgotten"));
+        }
+    }
+
+    /// Returns the entries of the inbox that were completed before an instant and are still there.
+    pub(crate) fn not_forgotten(&self, before: Timestamp) -> Vec<EntryId> {
+        let state = lock(&self.state);
+        let left = state.received.values().filter(|id| {
+            state.states.get(id) == Some(&InboxState::Completed)
+                && state.completed.get(id).is_some_and(|at| *at < before)
+        });
+        left.copied().collect()
+    }
+
+    /// Returns the latest requests that were answered with success: deliveries, and those to the
+    /// provider.
+    pub(crate) fn old_requests(&self) -> [Vec<Request<Bytes>>; 2] {
+        let state = lock(&self.state);
+        [&state.deliveries, &state.exchanges].map(|requests| requests.iter().cloned().collect())
+    }
+
+    // ---- restored stores
+
+    pub(crate) fn copy_biller(&self) -> BillerCopy {
+        let state = lock(&self.state);
+        BillerCopy {
+            received: state.received.clone(),
+            states: state.states.clone(),
+            leases: state.leases.clone(),
+            handled: state.handled.clone(),
+            added: state.added.clone(),
+            rows: state.rows.clone(),
+        }
+    }
+
+    /// The biller's stores are those of the copy again, with the tables beside them. What a handler
+    /// did elsewhere stays.
+    pub(crate) fn restore_biller(&self, copy: BillerCopy) {
+        let mut state = lock(&self.state);
+        let lost = state.received.len() - copy.received.len();
+        self.world.mark(format_args!("biller restored"));
+        if lost > 0 {
+            self.world
+                .mark(format_args!("biller restored: messages lost"));
+        }
+        if copy.rows != state.rows {
+            self.world
+                .mark(format_args!("biller restored: other entries"));
+        }
+        let (_, elsewhere): (Vec<_>, Vec<_>) = std::mem::take(&mut state.handled)
+            .into_iter()
+            .partition(|(id, _)| self.planned.get(id).is_some_and(|planned| planned.once));
+        state.handled = copy.handled;
+        state.handled.extend(elsewhere);
+        state.received = copy.received;
+        state.states = copy.states;
+        state.leases = copy.leases;
+        state.added = copy.added;
+        state.rows = copy.rows;
+    }
+
+    pub(crate) fn copy_provider(&self) -> ProviderCopy {
+        let state = lock(&self.state);
+        ProviderCopy {
+            enqueued: state.enqueued.clone(),
+            delivered: state.delivered.clone(),
+            tokens: state.tokens.clone(),
+            assertions: state.assertions.clone(),
+        }
+    }
+
+    /// The provider's stores are those of the copy again. Returns the tokens that were revoked
+    /// since: they are valid again.
+    pub(crate) fn restore_provider(&self, copy: ProviderCopy) -> Vec<String> {
+        let mut state = lock(&self.state);
+        self.world.mark(format_args!("provider restored"));
+        for (what, is_other) in [
+            ("messages lost", state.enqueued != copy.enqueued),
+            ("delivers again", state.delivered != copy.delivered),
+            ("tokens lost", state.tokens.len() > copy.tokens.len()),
+            ("assertions lost", state.assertions != copy.assertions),
+        ] {
+            if is_other {
+                self.world.mark(format_args!("provider restored: {what}"));
+            }
+        }
+        let is_revoked = |token: &String| {
+            let issued = state.tokens.get(token);
+            issued.is_some_and(|issued| issued.revoked.is_some())
+        };
+        let valid = copy
+            .tokens
+            .iter()
+            .filter(|(_, issued)| issued.revoked.is_none());
+        let again = valid.map(|(token, _)| token.clone()).filter(is_revoked);
+        let again = again.collect();
+        state.enqueued = copy.enqueued;
+        state.delivered = copy.delivered;
+        state.tokens = copy.tokens;
+        state.assertions = copy.assertions;
+        again
+    }
+
+    /// Returns true if a provider's clock was set.
+    pub(crate) fn were_clocks_set(&self) -> bool {
+        lock(&self.state).clock_sets > 0
     }
 
     // ---- tokens and limits
@@ -340,10 +632,14 @@ impl Model {
         self.world.mark(format_args!("answer {path}: {status}"));
         self.world
             .note(format_args!("{node:?} answers {path}: {status}"));
-        if status != 200 {
+        if status != 200 || path == KEYS_PATH {
             return;
         }
         let mut state = lock(&self.state);
+        if !path.ends_with("/auth") && self.world.kind == Kind::Retention {
+            state.exchanges.push_front(request.clone());
+            state.exchanges.truncate(4);
+        }
         let body = String::from_utf8_lossy(response.body());
         let form = String::from_utf8_lossy(request.body());
         if path.ends_with("/auth") {
@@ -429,7 +725,12 @@ impl Model {
             .mark(format_args!("answer to a delivery: {status}"));
         self.world
             .note(format_args!("{node:?} answers {name}: {status}"));
-        let is_kept = id.is_some_and(|id| lock(&self.state).received.contains_key(&id));
+        let mut state = lock(&self.state);
+        if status == 200 && self.world.kind == Kind::Retention {
+            state.deliveries.push_front(request.clone());
+            state.deliveries.truncate(4);
+        }
+        let is_kept = id.is_some_and(|id| state.received.contains_key(&id));
         if status == 200 && !is_kept {
             self.world
                 .violated(format_args!("{name} was acknowledged before it was stored"));
@@ -507,6 +808,21 @@ impl Model {
                         .mark(format_args!("entry added: {:?}", movement.because));
                     self.world
                         .note(format_args!("entry added {row:?}: {:?}", movement.because));
+                    let id = format!("{account} {}", movement.id);
+                    let has = |earlier| state.rows.contains_key(&format!("{account} {earlier}"));
+                    if movement.may_replace.iter().any(has) {
+                        let late = movement.booked_on < state.today;
+                        let of = if late { " of yesterday" } else { "" };
+                        self.world
+                            .mark(format_args!("entry may replace another{of}"));
+                        state.undecided.insert(id.clone());
+                    }
+                    let of_id = state.ids.entry(id).or_insert_with(|| row.clone());
+                    if *of_id != row {
+                        self.world.violated(format_args!(
+                            "{of_id:?} and {row:?} were handed over under one id"
+                        ));
+                    }
                     if state
                         .rows
                         .insert(format!("{account} {}", movement.id), row.clone())
@@ -516,6 +832,13 @@ impl Model {
                             .violated(format_args!("{row:?} was handed over twice"));
                     }
                     let ever = state.ever_listed.get(&row).map_or(0, BTreeSet::len);
+                    // Also before a restored store forgot it: another system knows it by its id.
+                    let ids = state.ids.values().filter(|other| **other == row).count();
+                    if ids > ever {
+                        self.world.violated(format_args!(
+                            "{row:?} was handed over under {ids} ids, and {ever} were listed"
+                        ));
+                    }
                     let times = state.added.entry(row.clone()).or_default();
                     *times += usize::from(movement.because == Addition::New);
                     if *times > ever {
@@ -563,6 +886,7 @@ impl Model {
                 ));
             }
         }
+        open.extend(state.doubled());
         // Of an earlier day the biller has what it has seen in time, but nothing that was pending.
         let kept = |row: &Listed| row.2 && row.3 < state.today;
         rows.retain(|row, count| !kept(row) || *count > state.most_listed(row));

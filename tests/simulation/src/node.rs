@@ -6,11 +6,12 @@ use axum::body::Body;
 use bankrail_values::{Clock, StoreError, StoreErrorKind, Timestamp};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::{Request, Response};
 use std::fmt;
 use std::future::{Future, pending};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -25,6 +26,8 @@ pub(crate) struct Node {
     /// Where the process takes requests, while there is one.
     door: Mutex<Option<mpsc::UnboundedSender<Visit>>>,
     stop: Mutex<Option<Stop>>,
+    /// All its processes, of which two may overlap.
+    lives: Mutex<Vec<Weak<Life>>>,
     /// The times, in milliseconds from the beginning, until which troubles last.
     troubles: [AtomicU64; 3],
 }
@@ -67,6 +70,7 @@ impl Node {
             lead: AtomicI64::new(0),
             door: Mutex::default(),
             stop: Mutex::default(),
+            lives: Mutex::default(),
             troubles: Default::default(),
         })
     }
@@ -127,21 +131,46 @@ impl Node {
         }
     }
 
+    /// Ends all its processes now.
+    pub(crate) fn kill(&self) {
+        self.world.note(format_args!("{self:?} is killed"));
+        for life in lock(&self.lives)
+            .drain(..)
+            .filter_map(|life| life.upgrade())
+        {
+            life.dead.store(true, Ordering::Relaxed);
+            life.died.notify_one();
+        }
+    }
+
     /// Runs a process, and another one after each crash or stop, for ever.
-    pub(crate) async fn run(self: Arc<Self>, boot: impl Fn(&Arc<Life>, &Stop) -> Process) {
+    pub(crate) async fn run(
+        self: Arc<Self>,
+        boot: impl Fn(Arc<Life>, Stop) -> BoxFuture<'static, Process>,
+    ) {
         loop {
             let life = Arc::new(Life {
                 node: Arc::clone(&self),
                 dead: AtomicBool::new(false),
                 died: Notify::new(),
             });
+            lock(&self.lives).push(Arc::downgrade(&life));
             let stop = Stop::default();
             *lock(&self.stop) = Some(stop.clone());
+            let booted = tokio::select! {
+                biased;
+                () = life.died.notified() => None,
+                process = boot(Arc::clone(&life), stop.clone()) => Some(process),
+            };
+            let Some(process) = booted else {
+                self.pause().await;
+                continue;
+            };
             let Process {
                 router,
                 mut tasks,
                 seen,
-            } = boot(&life, &stop);
+            } = process;
             let (door, visits) = mpsc::unbounded_channel();
             *lock(&self.door) = Some(door);
             self.world.note(format_args!("{self:?} starts"));
@@ -176,12 +205,17 @@ impl Node {
             life.dead.store(true, Ordering::Relaxed);
             *lock(&self.door) = None;
             drop((tasks, serving));
-            let pause = match self.world.is_quiet() {
-                true => Duration::from_millis(10),
-                false => self.world.millis(20_000),
-            };
-            tokio::time::sleep(pause).await;
+            self.pause().await;
         }
+    }
+
+    /// Waits as long as it takes until the next process starts.
+    async fn pause(&self) {
+        let pause = match self.world.is_quiet() {
+            true => Duration::from_millis(10),
+            false => self.world.millis(20_000),
+        };
+        tokio::time::sleep(pause).await;
     }
 }
 
@@ -333,10 +367,10 @@ impl Life {
         let times = match name {
             "outbox.stop_endpoint" => 10_000,
             "ledger.statement" => 5,
-            "outbox.hold_endpoint"
+            "outbox.release_all" | "inbox.release_all" | "inbox.forget" | "outbox.forget" => 60,
+            "seen.forget_before"
+            | "outbox.hold_endpoint"
             | "outbox.retry_endpoint"
-            | "outbox.release_all"
-            | "inbox.release_all"
             | "inbox.update"
             | "cache.put"
             | "inbox.complete_with"

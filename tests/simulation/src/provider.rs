@@ -1,11 +1,14 @@
 //! A provider's process: endpoints, dispatcher, and the business that enqueues messages.
 
 use crate::messages::{KEYS, SealOnce, Target};
-use crate::model::{Listed, Model};
+use crate::model::{Listed, Model, ProviderCopy};
 use crate::network::Way;
 use crate::node::{Life, Node, Process, Stop};
 use crate::stores::Used;
-use crate::world::{World, lock};
+use crate::world::{Fault, Kind, World, lock};
+use axum::Router;
+use axum::body::Body;
+use axum::routing::get;
 use bankrail_camt052::{EntryBuilder, EntryStatus};
 use bankrail_client_assertion::token::{ScopeSet, names};
 use bankrail_client_assertion::{Audience, Verifier, VerifierOptions};
@@ -28,6 +31,8 @@ use bankrail_values::{
     Clock, Currency, Date, Decimal, HyphenatedUuid, Money, SecretString, StoreErrorKind,
     StoreFuture,
 };
+use http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+use http::{HeaderMap, Response, StatusCode};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,6 +46,8 @@ pub(crate) const CUSTOMER_KEY: &str = "the-customers-key";
 pub(crate) const RECEIVER_KEY: &str = "the-receivers-key";
 /// The address of the provider, as the biller's client calls it.
 pub(crate) const PROVIDER_URL: &str = "http://127.0.0.1";
+/// The path of its signing keys.
+pub(crate) const KEYS_PATH: &str = "/keys.jwks";
 pub(crate) const ACCOUNTS: [&str; 2] = ["012003123456789", "012003123456780"];
 
 /// The provider's stores, which survive the processes of its two nodes.
@@ -48,7 +55,11 @@ pub(crate) const ACCOUNTS: [&str; 2] = ["012003123456789", "012003123456780"];
 pub(crate) struct Bank {
     pub(crate) world: Arc<World>,
     pub(crate) model: Arc<Model>,
-    pub(crate) store: MemoryStore,
+    store: Mutex<MemoryStore>,
+    /// An older copy of the stores, with what the model knew of them.
+    backup: Mutex<Option<(MemoryStore, BTreeSet<HyphenatedUuid>, ProviderCopy)>>,
+    /// The dispatchers of both nodes, of their latest processes.
+    dispatchers: Mutex<[Option<Dispatcher>; 2]>,
     counters: Arc<MemoryCounters>,
     pub(crate) books: Arc<Books>,
     /// The messages that the business knows to be stored.
@@ -77,7 +88,9 @@ impl Bank {
         Arc::new(Self {
             world: Arc::clone(world),
             model: Arc::clone(model),
-            store: MemoryStore::new(),
+            store: Mutex::new(MemoryStore::new()),
+            backup: Mutex::default(),
+            dispatchers: Mutex::default(),
             counters: Arc::default(),
             books: Arc::new(Books::new(world, model)),
             stored: Mutex::default(),
@@ -89,6 +102,31 @@ impl Bank {
             limits_are_known: AtomicBool::new(world.below(2) == 0),
             lifetime: Duration::from_secs(lifetime),
         })
+    }
+
+    pub(crate) fn store(&self) -> MemoryStore {
+        lock(&self.store).clone()
+    }
+
+    /// Copies the stores, as a backup of a running database.
+    pub(crate) fn back_up(&self) {
+        let copy = self.model.copy_provider();
+        *lock(&self.backup) = Some((self.store().copy(), lock(&self.stored).clone(), copy));
+    }
+
+    /// Puts the stores back to the copy, once there is one. No process may run. Returns the tokens
+    /// that were revoked since.
+    pub(crate) fn restore(&self) -> Option<Vec<String>> {
+        let (store, stored, copy) = lock(&self.backup).take()?;
+        *lock(&self.store) = store;
+        *lock(&self.stored) = stored;
+        *lock(&self.dispatchers) = [None, None];
+        Some(self.model.restore_provider(copy))
+    }
+
+    /// Returns a dispatcher, for operators.
+    pub(crate) fn dispatcher(&self) -> Option<Dispatcher> {
+        lock(&self.dispatchers).iter().flatten().next().cloned()
     }
 
     /// Returns true if the biller counts its calls by the provider's limits.
@@ -152,14 +190,33 @@ impl Bank {
         ));
     }
 
-    /// The signing keys as the provider publishes them, now or before its last rotation.
-    pub(crate) fn published(&self, stale: bool) -> VerifyingKey {
+    /// Publishes the key that signs now, or, as a cache in between has it now and then, the one
+    /// before.
+    fn publish(&self, headers: &HeaderMap) -> Response<Body> {
+        let stale = self.world.happens_often(Fault::Rotation, 20);
         let at = if stale {
+            self.world.mark(format_args!("keys: old"));
             *lock(&self.signed_before)
         } else {
             lock(&self.keys)[0]
         };
-        KEYS.signing[at].verifying_key()
+        let tag = format!("\"{at}\"");
+        let known = headers.get(IF_NONE_MATCH);
+        let is_known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
+        let control = ["no-store", "max-age=600", "max-age=7200"];
+        let control = control[usize::try_from(self.world.below(3)).unwrap_or(0)];
+        let (status, body) = if is_known {
+            (StatusCode::NOT_MODIFIED, Body::empty())
+        } else {
+            let keys = KeySet::from(KEYS.signing[at].verifying_key());
+            (StatusCode::OK, Body::from(keys.to_jwk_set()))
+        };
+        Response::builder()
+            .status(status)
+            .header(ETAG, tag)
+            .header(CACHE_CONTROL, control)
+            .body(body)
+            .expect("headers in ASCII")
     }
 
     pub(crate) fn boot(
@@ -180,18 +237,24 @@ impl Bank {
             to: billers.clone(),
         };
         let delays = [0, 1, 5, 20].map(Duration::from_secs);
-        let options = DispatcherOptions::new()
+        let mut options = DispatcherOptions::new()
             .schedule(Schedule::new(delays, 20).longest_retry_after(Duration::from_secs(600)))
             .breaker(BreakerPolicy::new().failures(2))
-            .longest_idle(Duration::from_secs(60));
+            .longest_idle(self.world.longest_idle());
+        if self.world.kind == Kind::Retention {
+            options = options.retention(OUTBOX_RETENTION);
+        }
         let dispatcher = Dispatcher::new(
-            Arc::new(self.used(life, self.store.outbox())),
+            Arc::new(self.used(life, self.store().outbox())),
             endpoints,
             Arc::new(way),
             Arc::clone(&clock),
             options,
         )
         .expect("random bytes");
+        if let Some(place) = lock(&self.dispatchers).get_mut(number) {
+            *place = Some(dispatcher.clone());
+        }
 
         let mut limits = Limits::new();
         let (tokens, statements) = self.limits();
@@ -207,7 +270,7 @@ impl Bank {
                 life: Arc::clone(life),
                 books: Arc::clone(&self.books),
             }),
-            Arc::new(self.used(life, self.store.clone())),
+            Arc::new(self.used(life, self.store())),
             Verifier::new(audience, VerifierOptions::new()),
             ProviderOptions::new()
                 .clock(clock)
@@ -232,9 +295,13 @@ impl Bank {
                 () = bank.business(number, dispatcher) => {}
             }
         });
-        let model = Arc::clone(&self.model);
+        let (bank, model) = (Arc::clone(self), Arc::clone(&self.model));
+        let keys = Router::new().route(
+            KEYS_PATH,
+            get(move |headers: HeaderMap| async move { bank.publish(&headers) }),
+        );
         Process {
-            router: provider.expect("usable options").router(),
+            router: provider.expect("usable options").router().merge(keys),
             tasks,
             seen: Arc::new(move |node, request, arrival, response| {
                 model.called(node, request, arrival, response);
@@ -321,8 +388,10 @@ struct Booked {
     version: u64,
 }
 
+/// The time for which delivered messages are kept, in runs with a retention.
+pub(crate) const OUTBOX_RETENTION: Duration = Duration::from_secs(3600);
 /// The amount of entries that are alike, in cents.
-const TWIN: i64 = 100;
+pub(crate) const TWIN: i64 = 100;
 /// The time after which the biller mostly has the first twins.
 const TWINS_ARE_KNOWN: Duration = Duration::from_secs(90);
 /// The distance of two places.
@@ -345,19 +414,42 @@ impl Books {
         }
     }
 
+    /// Lists entries before anybody asks, so that the statement of a day that ends soon has
+    /// several pages.
+    pub(crate) fn begin(&self) {
+        let mut entries = lock(&self.entries);
+        for _ in 0..self.world.below(16) {
+            let entry = self.entry(&entries, false, false);
+            self.world.note(format_args!("bank: begins with {entry:?}"));
+            entries.push(entry);
+        }
+        self.list(&entries);
+    }
+
     /// Books, books what was pending, and corrects, completes and drops what is listed.
     pub(crate) fn change(&self) {
         let mut entries = lock(&self.entries);
         let (today, kind) = (self.world.day(), self.world.below(14));
-        let mut of_today = entries.iter_mut().filter(|entry| entry.day == today);
+        // After midnight a bank still books, completes and corrects entries of the day before.
+        let first = self.world.first_day();
+        let day = match first < today && self.world.below(2) == 0 {
+            true => first,
+            false => today,
+        };
+        let mut of_day = entries.iter_mut().filter(|entry| entry.day == day);
         let note = |what: &str, entry: &Booked| {
-            self.world.mark(format_args!("bank: {what}"));
+            let late = if entry.day < today {
+                " of yesterday"
+            } else {
+                ""
+            };
+            self.world.mark(format_args!("bank: {what}{late}"));
             self.world.note(format_args!("bank: {what} {entry:?}"));
         };
         match kind {
             0..=2 => {
                 // Under the reference that it has at last.
-                if let Some(pending) = of_today.find(|entry| !entry.is_booked) {
+                if let Some(pending) = of_day.find(|entry| !entry.is_booked) {
                     pending.is_booked = true;
                     note("books what was pending", pending);
                 }
@@ -367,7 +459,7 @@ impl Books {
                 let is_open = |entry: &&mut Booked| {
                     entry.is_booked && entry.reference.is_none() && entry.cents != TWIN
                 };
-                if let Some(entry) = of_today.find(|entry| is_open(entry) && entry.version == 0) {
+                if let Some(entry) = of_day.find(|entry| is_open(entry) && entry.version == 0) {
                     match self.world.below(2) {
                         0 => entry.reference = Some(format!("REF{}", entry.number)),
                         _ => entry.text = Some("a text that came later"),
@@ -380,7 +472,7 @@ impl Books {
                 let is_open = |entry: &&mut Booked| {
                     entry.is_booked && entry.reference.is_some() && !entry.is_part
                 };
-                if let Some(entry) = of_today.find(|entry| is_open(entry) && entry.version == 0) {
+                if let Some(entry) = of_day.find(|entry| is_open(entry) && entry.version == 0) {
                     entry.cents += 1;
                     entry.version += 1;
                     note("corrects", entry);
@@ -396,7 +488,10 @@ impl Books {
                 }
             }
             6 => {
-                let part = self.entry(&entries, false, true);
+                let part = Booked {
+                    day,
+                    ..self.entry(&entries, false, true)
+                };
                 note("lists a part", &part);
                 entries.push(part.clone());
                 let (number, place) = (part.number + 1, part.place + PLACES);
@@ -412,7 +507,10 @@ impl Books {
                 self.insert(&mut entries, at);
             }
             kind => {
-                let entry = self.entry(&entries, kind == 9 || kind == 10, false);
+                let mut entry = self.entry(&entries, kind == 9 || kind == 10, false);
+                if entry.is_booked {
+                    entry.day = day;
+                }
                 note("lists", &entry);
                 entries.push(entry);
             }
@@ -526,6 +624,13 @@ impl Books {
         let facts = RegisteredAccount::new(Currency::AUD);
         let answer =
             LedgerPage::new(facts, Decimal::new(balance, 2), query.day).with_entries(listed);
+        if query.day < self.world.day() && !page.is_empty() {
+            self.world.mark(format_args!("bank: shows yesterday"));
+            if page.iter().any(|entry| entry.version > 0) {
+                self.world
+                    .mark(format_args!("bank: shows what it changed of yesterday"));
+            }
+        }
         let is_twin = page.last().is_some_and(|last| last.cents == TWIN);
         if next.is_some() {
             self.shift(&mut entries, account.unwrap_or(0), query.day, is_twin);

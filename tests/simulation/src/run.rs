@@ -1,18 +1,18 @@
 //! One run: the processes, the faults that come from outside, the quiet at the end, and the checks.
 
-use crate::biller::Company;
-use crate::messages::plan;
+use crate::biller::{Company, INBOX_RETENTION};
+use crate::messages::{Target, plan};
 use crate::model::Model;
 use crate::node::{Node, Trouble};
-use crate::provider::Bank;
+use crate::provider::{Bank, OUTBOX_RETENTION};
 use crate::random::Random;
-use crate::world::{Fault, World};
+use crate::world::{Fault, Kind, World, lock};
 use bankrail_client_assertion::token::{AccessToken, TokenStore as _};
-use bankrail_mailbox::{Inbox as _, OutboxOperator as _};
-use bankrail_values::simulation;
+use bankrail_mailbox::{Inbox as _, OutboxOperator as _, OutboxQuery, OutboxState};
+use bankrail_values::{EXPIRY_GRACE, Timestamp, simulation};
 use futures_util::FutureExt as _;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -49,28 +49,34 @@ pub(crate) fn run(seed: u64, full: bool, print: bool) -> Outcome {
 async fn live(seed: u64, full: bool, print: bool) -> Outcome {
     let world = Arc::new(World::new(seed, full, print));
     let lasts = Duration::from_secs(60 + world.below(300));
-    let planned = plan(&mut Random::new(seed, 3), lasts);
+    let made = (world.kind == Kind::Retention).then(|| world.begin());
+    let planned = plan(&mut Random::new(seed, 3), lasts, made);
     world.note(format_args!(
-        "seed {seed}, {} messages, {lasts:?}, {}",
+        "seed {seed}, {} messages, {lasts:?}, {:?}, {}",
         planned.len(),
+        world.kind,
         world.rates()
     ));
     let model = Model::new(&world, planned);
     let bank = Bank::new(&world, &model);
+    bank.books.begin();
     let company = Company::new(&world, &model, &bank);
     let providers = ["provider-1", "provider-2"].map(|name| Node::new(name, &world));
     let billers = ["biller-1", "biller-2"].map(|name| Node::new(name, &world));
     let mut nodes = JoinSet::new();
     for (number, node) in providers.iter().enumerate() {
         let (bank, billers) = (Arc::clone(&bank), billers.clone());
-        nodes
-            .spawn(Arc::clone(node).run(move |life, stop| bank.boot(number, life, stop, &billers)));
+        nodes.spawn(Arc::clone(node).run(move |life, stop| {
+            let (bank, billers) = (Arc::clone(&bank), billers.clone());
+            Box::pin(async move { bank.boot(number, &life, &stop, &billers) })
+        }));
     }
     for (number, node) in billers.iter().enumerate() {
         let (company, providers) = (Arc::clone(&company), providers.clone());
-        nodes.spawn(
-            Arc::clone(node).run(move |life, stop| company.boot(number, life, stop, &providers)),
-        );
+        nodes.spawn(Arc::clone(node).run(move |life, stop| {
+            let (company, providers) = (Arc::clone(&company), providers.clone());
+            Box::pin(async move { company.boot(number, &life, &stop, &providers).await })
+        }));
     }
 
     let scene = Scene {
@@ -80,6 +86,8 @@ async fn live(seed: u64, full: bool, print: bool) -> Outcome {
         company,
         providers,
         billers,
+        restores: Mutex::new([Restore::Never; 2]),
+        resent_since: Mutex::default(),
     };
     while world.elapsed() < lasts && world.violation().is_none() {
         tokio::time::sleep(world.millis(10_000)).await;
@@ -114,6 +122,12 @@ async fn live(seed: u64, full: bool, print: bool) -> Outcome {
             world.violated(format_args!("at the end, {open}"));
         }
     }
+    if world.violation().is_none() && world.kind == Kind::Retention {
+        scene.grow_old().await;
+        for open in model.open(scene.company.unbooked) {
+            world.violated(format_args!("after hours, {open}"));
+        }
+    }
     drop(nodes);
     let violation = world.violation();
     let (trace, marks) = world.take();
@@ -133,6 +147,19 @@ struct Scene {
     company: Arc<Company>,
     providers: [Arc<Node>; 2],
     billers: [Arc<Node>; 2],
+    /// Whether the stores of provider and biller were copied, and put back.
+    restores: Mutex<[Restore; 2]>,
+    /// The time of the copy that the biller's stores were put back to, of which operators have the
+    /// messages of since then delivered again.
+    resent_since: Mutex<Option<Timestamp>>,
+}
+
+/// What was done to the stores of a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Restore {
+    Never,
+    BackedUp,
+    Restored,
 }
 
 impl Scene {
@@ -151,6 +178,9 @@ impl Scene {
             self.bank.books.change();
         }
         self.bank.books.turn();
+        if world.kind == Kind::Restore && world.below(4) == 0 {
+            self.restore();
+        }
         // Faults of a whole process come ten times as often as those of single operations.
         let comes = |fault| world.below(1_000) < world.rate(fault);
         if comes(Fault::Clock) {
@@ -187,6 +217,16 @@ impl Scene {
             world.note(format_args!("an assertion is presented again"));
             tokio::spawn(answered);
         }
+        // Also after the inbox has forgotten the message, by a clock that is ahead.
+        if world.kind == Kind::Retention
+            && let [deliveries, _] = self.model.old_requests()
+            && let Some(request) = deliveries.last().filter(|_| world.below(4) == 0)
+            && let Some(answered) = self.billers[0].visit(request.clone())
+        {
+            world.mark(format_args!("delivery presented again"));
+            world.note(format_args!("a delivery is presented again"));
+            tokio::spawn(answered);
+        }
         if comes(Fault::Restart) {
             let node = self.some_node();
             world.mark(format_args!("restart in order"));
@@ -195,13 +235,101 @@ impl Scene {
         }
         if comes(Fault::Revoke)
             && let Some(token) = self.model.some_token()
-            && let Ok(parsed) = AccessToken::parse(&token)
         {
-            let revoked = self.bank.store.revoke(parsed.hash()).now_or_never();
             world.mark(format_args!("token revoked"));
-            world.note(format_args!("a token is revoked: {revoked:?}"));
-            self.model.revoked(&token);
+            self.revoke(&token);
         }
+    }
+
+    /// Copies the stores of a side, or puts them back to the copy, each once. As the guide says,
+    /// every program that uses a database is stopped before.
+    fn restore(&self) {
+        let world = &self.world;
+        let side = usize::try_from(world.below(2)).unwrap_or(0);
+        let mut restores = lock(&self.restores);
+        match restores[side] {
+            Restore::Never => {
+                restores[side] = Restore::BackedUp;
+                match side {
+                    0 => self.bank.back_up(),
+                    _ => self.company.back_up(),
+                }
+                world.note(format_args!("backup of side {side}"));
+            }
+            Restore::BackedUp => {
+                restores[side] = Restore::Restored;
+                let nodes = [&self.providers, &self.billers][side];
+                nodes.iter().for_each(|node| node.kill());
+                world.note(format_args!("side {side} is put back to its backup"));
+                match side {
+                    0 => self.revoke_again(self.bank.restore().unwrap_or_default()),
+                    _ => *lock(&self.resent_since) = self.company.restore(),
+                }
+            }
+            Restore::Restored => {}
+        }
+    }
+
+    /// Revokes tokens whose revocation a restored store has forgotten, or leaves them valid.
+    fn revoke_again(&self, tokens: Vec<String>) {
+        if self.world.below(2) == 0 {
+            return;
+        }
+        for token in tokens {
+            self.world.mark(format_args!("token revoked again"));
+            self.revoke(&token);
+        }
+    }
+
+    fn revoke(&self, token: &str) {
+        let Ok(parsed) = AccessToken::parse(token) else {
+            return;
+        };
+        let revoked = self.bank.store().revoke(parsed.hash()).now_or_never();
+        self.world
+            .note(format_args!("a token is revoked: {revoked:?}"));
+        self.model.revoked(token);
+    }
+
+    /// Lets hours pass, until every old record is forgotten, and presents again what was accepted.
+    async fn grow_old(&self) {
+        let (world, begun) = (&self.world, self.world.now());
+        let [deliveries, calls] = self.model.old_requests();
+        // Sweeps come once an hour.
+        let sweeps = Duration::from_secs(3600 + 600);
+        tokio::time::sleep(INBOX_RETENTION + EXPIRY_GRACE + sweeps).await;
+        for id in self.model.not_forgotten(begun) {
+            world.violated(format_args!("entry {id} of the inbox was not forgotten"));
+        }
+        let delivered = OutboxQuery::new().state(OutboxState::Delivered);
+        let listed = self.bank.store().outbox().list(&delivered).await;
+        let before = world.now().saturating_sub(OUTBOX_RETENTION + sweeps);
+        for old in listed.expect("the engine in memory").iter() {
+            if old.finished_at.is_some_and(|at| at < before) {
+                world.violated(format_args!(
+                    "entry {} of the outbox was not forgotten",
+                    old.id
+                ));
+            }
+        }
+        if self.company.knows_old_entries() {
+            world.violated(format_args!("an entry of long ago was not forgotten"));
+        }
+        for (node, requests) in [(&self.billers[0], deliveries), (&self.providers[0], calls)] {
+            for request in requests {
+                let path = request.uri().path().to_owned();
+                let answer = node.visit(request).expect("a process");
+                let status = answer.await.map_or(0, |answer| answer.status().as_u16());
+                world.mark(format_args!(
+                    "old request presented again: {path}: {status}"
+                ));
+                world.note(format_args!("{path} is presented again: {status}"));
+                if status == 200 {
+                    world.violated(format_args!("an old request was accepted: {path}"));
+                }
+            }
+        }
+        tokio::time::sleep(AFTERWARDS).await;
     }
 
     /// Sets the clock of a machine or of all of one side.
@@ -220,7 +348,11 @@ impl Scene {
         ];
         let at = usize::try_from(world.below(8)).unwrap_or(0);
         let sign = if world.below(2) == 0 { 1 } else { -1 };
-        let lead = sign * steps[at];
+        let mut lead = sign * steps[at];
+        if world.kind == Kind::Retention {
+            // Ahead, where a sweep forgets too much.
+            lead = lead.abs();
+        }
         if world.below(4) == 0 {
             return self.set_all_clocks();
         }
@@ -230,6 +362,10 @@ impl Scene {
         }
         let node = self.some_node();
         let both = world.below(2) == 0;
+        // What starts under a wrong clock sweeps by it.
+        if world.kind == Kind::Retention {
+            node.stop();
+        }
         for side in [&self.providers, &self.billers] {
             if !side.iter().any(|other| Arc::ptr_eq(other, node)) {
                 continue;
@@ -274,7 +410,7 @@ impl Scene {
         let mut round = 0_u32;
         while self.world.violation().is_none() {
             if round.is_multiple_of(3) {
-                self.operate().await;
+                self.operate(round).await;
             }
             round += 1;
             self.bank.books.turn();
@@ -294,10 +430,38 @@ impl Scene {
         took
     }
 
+    /// Has the messages delivered again that the biller has lost with its store.
+    async fn deliver_again(&self, round: u32) {
+        let Some(since) = *lock(&self.resent_since) else {
+            return;
+        };
+        let Some(dispatcher) = self.bank.dispatcher() else {
+            return;
+        };
+        // A clock that was set has written other times.
+        let since = match self.model.were_clocks_set() {
+            true => Timestamp::UNIX_EPOCH,
+            false => since,
+        };
+        let endpoint = Target::Biller.endpoint();
+        let resent = dispatcher
+            .resend_delivered(&endpoint, since, Timestamp::MAX)
+            .await;
+        self.world.mark(format_args!("outbox: delivered again"));
+        self.world.note(format_args!(
+            "an operator resends what was delivered: {resent:?}"
+        ));
+        // Not again and again, but what was noted late too.
+        if round >= 6 {
+            *lock(&self.resent_since) = None;
+        }
+    }
+
     /// Resends dead letters, lets stopped endpoints and accounts go on.
-    async fn operate(&self) {
-        let (outbox, inbox) = (self.bank.store.outbox(), self.company.store.inbox());
+    async fn operate(&self, round: u32) {
+        let (outbox, inbox) = (self.bank.store().outbox(), self.company.store().inbox());
         let now = self.world.now();
+        self.deliver_again(round).await;
         for stopped in outbox.stopped_endpoints().await.unwrap_or_default() {
             let resumed = outbox.resume_endpoint(&stopped.endpoint, now).await;
             self.world.note(format_args!(

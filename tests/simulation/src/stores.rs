@@ -1,8 +1,10 @@
 //! The engines in memory, with a fault possible before and after each operation, and with the
 //! transactions that they lack.
 
+use crate::biller::INBOX_RETENTION;
 use crate::model::Model;
 use crate::node::Life;
+use crate::provider::OUTBOX_RETENTION;
 use bankrail_client_assertion::ReplayKey;
 use bankrail_client_assertion::token::{
     CachedToken, TokenCache, TokenCacheKey, TokenGrant, TokenHash, TokenStore,
@@ -20,7 +22,7 @@ use bankrail_statement::{
     TransactionalSeenEntries,
 };
 use bankrail_stores::memory::{MemoryInbox, MemoryOutbox, MemoryStore};
-use bankrail_values::{Date, StoreFuture, Timestamp};
+use bankrail_values::{Clock as _, Date, EXPIRY_GRACE, StoreFuture, Timestamp};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -141,7 +143,19 @@ impl Outbox for Used<MemoryOutbox> {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.life.write("outbox.forget", self.engine.forget(before)))
+        if before > self.life.node.now().saturating_sub(OUTBOX_RETENTION) {
+            self.model.forgets_too_soon("outbox", before);
+        }
+        let forget = async move {
+            let (open, forgotten) = (
+                self.engine.counts(None).await?,
+                self.engine.forget(before).await?,
+            );
+            let left = self.engine.counts(None).await?;
+            self.model.outbox_forgotten(forgotten, &open, &left);
+            Ok(forgotten)
+        };
+        Box::pin(self.life.write("outbox.forget", forget))
     }
 }
 
@@ -221,7 +235,7 @@ impl Inbox for Used<MemoryInbox> {
     ) -> StoreFuture<'a, ReceiveOutcome> {
         let receive = async move {
             let outcome = self.engine.receive(message, now).await?;
-            self.model.received(message, &outcome);
+            self.model.received(message, &outcome, now);
             Ok(outcome)
         };
         Box::pin(self.life.write("inbox.receive", receive))
@@ -252,7 +266,7 @@ impl Inbox for Used<MemoryInbox> {
         let change = async move {
             let changed = self.engine.update(id, owner, update, now).await?;
             if changed {
-                self.model.updated(id, owner, update);
+                self.model.updated(id, owner, update, now);
             }
             Ok(changed)
         };
@@ -286,7 +300,24 @@ impl Inbox for Used<MemoryInbox> {
     }
 
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.life.write("inbox.forget", self.engine.forget(before)))
+        let by = before
+            .saturating_add(INBOX_RETENTION)
+            .saturating_add(EXPIRY_GRACE);
+        if by > self.life.node.now() {
+            self.model.forgets_too_soon("inbox", before);
+        }
+        let forget = async move {
+            let forgotten = self.engine.forget(before).await?;
+            let mut gone = Vec::new();
+            for id in self.model.inbox_entries() {
+                if self.engine.find(id).await?.is_none() {
+                    gone.push(id);
+                }
+            }
+            self.model.inbox_forgotten(&gone, before, by);
+            Ok(forgotten)
+        };
+        Box::pin(self.life.write("inbox.forget", forget))
     }
 
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
@@ -323,7 +354,7 @@ impl TransactionalInbox for Used<MemoryInbox> {
             }
             let update = InboxUpdate::to(InboxState::Completed);
             self.engine.update(id, owner, update, now).await?;
-            self.model.updated(id, owner, update);
+            self.model.updated(id, owner, update, now);
             Ok(Completion::Committed)
         };
         Box::pin(self.life.write("inbox.complete_with", complete))
@@ -428,10 +459,12 @@ impl SeenEntries for Used<MemoryStore> {
     }
 
     fn forget_before<'a>(&'a self, account: &'a AccountId, day: Date) -> StoreFuture<'a, u64> {
-        Box::pin(self.life.write(
-            "seen.forget_before",
-            self.engine.forget_before(account, day),
-        ))
+        let forget = async move {
+            let forgotten = self.engine.forget_before(account, day).await?;
+            self.model.entries_forgotten(forgotten, day);
+            Ok(forgotten)
+        };
+        Box::pin(self.life.write("seen.forget_before", forget))
     }
 }
 

@@ -83,12 +83,23 @@ impl Fault {
     ];
 }
 
+/// What befalls the stores of a run besides faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    /// Old records are forgotten, and the run goes on until all of them are.
+    Retention,
+    /// The stores of a side are put back to an older copy.
+    Restore,
+}
+
 #[derive(Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
     began: Instant,
     /// The time of the beginning.
     begin: i64,
+    pub(crate) kind: Kind,
     random: Mutex<Random>,
     rates: BTreeMap<Fault, u64>,
     quiet: AtomicBool,
@@ -127,10 +138,16 @@ impl World {
             2 => 118 * MINUTE,
             _ => 24 * 60 * MINUTE - BANK_AHEAD - 2 * MINUTE,
         };
+        let kind = match random.below(4) {
+            0 => Kind::Retention,
+            1 => Kind::Restore,
+            _ => Kind::Plain,
+        };
         Self {
             seed,
             began: Instant::now(),
             begin: DAY + begin,
+            kind,
             random: Mutex::new(random),
             rates,
             quiet: AtomicBool::new(false),
@@ -199,6 +216,27 @@ impl World {
     pub(crate) fn now(&self) -> Timestamp {
         let passed = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
         Timestamp::saturating_from_unix_millis(self.begin.saturating_add(passed))
+    }
+
+    /// The time of the beginning.
+    pub(crate) fn begin(&self) -> Timestamp {
+        Timestamp::saturating_from_unix_millis(self.begin)
+    }
+
+    /// The longest pause of a worker or dispatcher: longer in a run of hours.
+    pub(crate) fn longest_idle(&self) -> Duration {
+        let seconds = if self.kind == Kind::Retention {
+            600
+        } else {
+            60
+        };
+        Duration::from_secs(seconds)
+    }
+
+    /// The bank's day of the beginning.
+    pub(crate) fn first_day(&self) -> Date {
+        let ahead = Duration::from_millis(BANK_AHEAD.unsigned_abs());
+        self.begin().saturating_add(ahead).date()
     }
 
     /// The bank's day.
