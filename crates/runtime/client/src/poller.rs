@@ -24,9 +24,7 @@ pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
 use crate::measure;
 use bankrail_http::{FORGET_EVERY, Recurring};
-use bankrail_statement::{
-    AccountId, AccountPoll, PollPosition, SeenEntries, TransactionalSeenEntries,
-};
+use bankrail_statement::{AccountId, AccountPoll, SeenEntries, TransactionalSeenEntries};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
 use status::{Board, Next};
@@ -467,11 +465,8 @@ impl Poller {
             // By the bank's day as well, because a clock that is ahead would forget what the bank
             // still lists. An unreadable position is found by the polls, which write another one.
             let until = match store.position(&account.id).await {
-                Ok(position) => position
-                    .and_then(|text| PollPosition::from_json(&text).ok())
-                    .and_then(|position| {
-                        AccountPoll::new(position, self.0.options.walks).day_ends_at()
-                    })
+                Ok(position) => AccountPoll::new(position.as_deref(), self.0.options.walks)
+                    .day_ends_at()
                     .map_or(self.now(), |end| end.min(self.now())),
                 Err(error) => {
                     tracing::error!(account = label, %error, "the store of seen entries failed");

@@ -274,7 +274,9 @@ mod tests {
         assert_eq!(found, HEADINGS);
         for id in DEFAULTS {
             let (before, _) = page.split_once(&format!("\n- **{id}** ")).unwrap();
-            let above = before.lines().rfind(|line| !line.is_empty() && !line.starts_with("- "));
+            let above = before
+                .lines()
+                .rfind(|line| !line.is_empty() && !line.starts_with("- "));
             assert!(above == Some("Defaults:") && is_beyond(id), "{id}");
         }
     }
