@@ -117,13 +117,13 @@ impl Judgement {
         mut rows: Vec<Row>,
         blocked: Option<impl Into<String>>,
         seed: u32,
-        prices: &[(&str, String)],
+        prices: &[(&str, &str)],
     ) -> Result<Self, JudgeError> {
         if rows.is_empty() {
             return Err(JudgeError::NoRows);
         }
         rows.sort_by_key(Row::place);
-        let would_judge = |(option, price): &(&str, String)| {
+        let would_judge = |(option, price): &(&str, &str)| {
             let unjudged = |row: &&Row| match &row.verdict {
                 Verdict::NotSeen(why) | Verdict::NotRun(why) => why.starts_with(option),
                 Verdict::Noted(_) => row.beyond && *option == "--strict",
@@ -366,10 +366,7 @@ mod tests {
             verdicts.iter().map(row).collect(),
             None::<&str>,
             7,
-            &[
-                ("--book", "2 statements".to_owned()),
-                ("--strict", "no call".to_owned()),
-            ],
+            &[("--book", "2 statements"), ("--strict", "no call")],
         )
         .unwrap()
     }

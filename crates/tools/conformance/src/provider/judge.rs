@@ -38,6 +38,36 @@ use wire::{Answer, Call, send};
 const NO_TOKEN: &str =
     "no access token was received: check the API key, the customer code, its key and the audience";
 
+/// The options that judge more rows, and their costs.
+const PRICES: [(&str, &str); 8] = [
+    (
+        "--book",
+        "6 bookings and 2 to 4 statements for each account, a minute",
+    ),
+    (
+        "--limits",
+        "up to 52 statements and 25 token requests, a minute; the customer is then locked out for an hour",
+    ),
+    (
+        "--clock",
+        "2 statements, or up to 110 and 35 token requests with --limits, two minutes; --wait takes as long as a token lives",
+    ),
+    (
+        "--second-connection",
+        "up to 5 token requests and 3 statements, no further minute",
+    ),
+    (
+        "--scope",
+        "up to 4 token requests and 2 statements, no further minute",
+    ),
+    ("--account", "a statement for each, no further minute"),
+    (
+        "--budget",
+        "a call or two for each, of a customer with higher limits; or --rest-of this report, an hour later",
+    ),
+    ("--strict", "no call"),
+];
+
 /// A provider, and a customer of it.
 #[derive(Clone)]
 struct Target {
@@ -246,59 +276,8 @@ impl Judge {
         limits::judge(&mut self).await?;
         windows::judge(&mut self).await?;
         let address = self.target.base_url.to_string();
-        let prices = self.prices();
-        Judgement::new(
-            "provider",
-            address,
-            self.judged,
-            self.blocked,
-            self.seed,
-            &prices,
-        )
-    }
-
-    /// The options that show more, and their costs.
-    fn prices(&self) -> [(&'static str, String); 8] {
-        let accounts = self.target.customer.accounts.len();
-        let s = if accounts == 1 { "" } else { "s" };
-        let wait = match &self.bearer {
-            Some(bearer) => {
-                let seconds = bearer.lifetime.as_secs() + 1;
-                let minutes = seconds.div_ceil(60);
-                format!("; or --wait {seconds}, 3 statements and {minutes} minutes for tokens")
-            }
-            None => String::new(),
-        };
-        [
-            (
-                "--book",
-                format!("6 bookings and 2 to 4 statements for each of {accounts} account{s}, a minute"),
-            ),
-            (
-                "--limits",
-                "up to 52 statements and 25 token requests, a minute; the customer is then locked out for an hour"
-                    .to_owned(),
-            ),
-            (
-                "--clock",
-                format!("2 statements, or up to 110 and 35 token requests with --limits, two minutes{wait}"),
-            ),
-            (
-                "--second-connection",
-                "up to 5 token requests and 3 statements, no further minute".to_owned(),
-            ),
-            (
-                "--scope",
-                "up to 4 token requests and 2 statements, no further minute".to_owned(),
-            ),
-            ("--account", "a statement for each, no further minute".to_owned()),
-            (
-                "--budget",
-                "a call or two for each, with limits that the provider lifts; or --rest-of the report, an hour later"
-                    .to_owned(),
-            ),
-            ("--strict", "no call".to_owned()),
-        ]
+        let (rows, blocked) = (self.judged, self.blocked);
+        Judgement::new("provider", address, rows, blocked, self.seed, &PRICES)
     }
 
     /// True if a row of this id is asked for.

@@ -91,16 +91,8 @@ impl Session {
         // Last, because a receiver that fails here would fail all other rows.
         self.endure().await?;
         let (address, blocked, seed) = (self.address(), self.blocked(), self.seed);
-        let seconds = self.provider.timeout.as_secs();
-        let prices = [
-            (
-                "--handled",
-                format!("66 deliveries and up to {seconds} s, no further minute"),
-            ),
-            ("--sign-4096", "3 deliveries, no further minute".to_owned()),
-            ("--strict", "no delivery".to_owned()),
-        ];
-        Judgement::new("receivers", address, self.finish(), blocked, seed, &prices)
+        let rows = self.finish();
+        Judgement::new("receivers", address, rows, blocked, seed, &PRICES)
     }
 
     /// Why no receiver takes a good message, and what to check.
@@ -383,6 +375,16 @@ impl Session {
 }
 
 const NO_LARGE_KEY: &str = "--sign-4096 names another key of the provider, that the receivers know, and each needs a name for swapped ones";
+/// The options that judge more rows, and their costs.
+const PRICES: [(&str, &str); 3] = [
+    (
+        "--handled",
+        "66 deliveries and as long as an answer may take, no further minute",
+    ),
+    ("--sign-4096", "3 deliveries, no further minute"),
+    ("--strict", "no delivery"),
+];
+
 const NO_ADDRESS: &str = "no address of this receiver was given";
 
 /// The row about the required members of each kind.

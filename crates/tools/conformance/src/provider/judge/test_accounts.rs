@@ -36,7 +36,7 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
     let unseen = |missing: &[&str]| match &statements.unseen {
         Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
         _ if statements.left_out > 0 => Verdict::NotRun(format!(
-            "--budget: it did not last for {} accounts",
+            "--budget: accounts that it did not last for: {}",
             statements.left_out
         )),
         _ => Verdict::NotSeen(format!(
