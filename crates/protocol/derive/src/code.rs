@@ -87,6 +87,22 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     });
+    let invent_open = (open_since < u8::MAX).then(|| {
+        quote! {
+            if version >= #open_since && from.ratio(1, 8)? {
+                let code: #private::Text<4> = #private::Invent::invent(from)?;
+                return Ok(Self::from_code(code.as_str()));
+            }
+        }
+    });
+    let invent_proprietary = proprietary.iter().map(|variant| {
+        quote! {
+            if version >= #choice_since && from.ratio(1, 8)? {
+                return #private::Invent::invent(from).map(Self::#variant);
+            }
+        }
+    });
+    let invent_proprietary = quote!(#(#invent_proprietary)*);
     let node = match &proprietary {
         None => quote!(::bankrail_iso20022::__simple_nodes! { [] #ident }),
         Some(_) => choice_node(ident, &schema),
@@ -97,6 +113,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let append = proprietary
         .iter()
         .map(|variant| quote!(Self::#variant(text) => out.text(text.as_str()),));
+    let serde = serde(ident, proprietary.as_ref());
     let proprietary = proprietary.as_ref().map(|variant| {
         quote! {
             #[doc(hidden)]
@@ -148,23 +165,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
 
-        #[cfg(feature = "serde")]
-        impl serde::Serialize for #ident {
-            fn serialize<S: serde::Serializer>(
-                &self, out: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                out.serialize_str(self.as_str())
-            }
-        }
-
-        #[cfg(feature = "serde")]
-        impl<'de> serde::Deserialize<'de> for #ident {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                from: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                Ok(Self::from_code(&::std::borrow::Cow::<'de, str>::deserialize(from)?))
-            }
-        }
+        #serde
 
         #node
         #proprietary
@@ -214,12 +215,75 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 let is_of = |code: &&str| {
                     #private::Simple::fault(&Self::from_code(code), version).is_none()
                 };
+                #invent_proprietary
+                #invent_open
                 let codes: ::std::vec::Vec<_> =
                     Self::CODES.iter().copied().filter(is_of).collect();
                 from.choose(&codes).map(|code| Self::from_code(code))
             }
         }
     })
+}
+
+/// Generates serde's traits, for a crate with the feature `serde`: a code is its text. A proprietary
+/// text is a member of that name, because a code may have the same text.
+fn serde(ident: &Ident, proprietary: Option<&Ident>) -> TokenStream {
+    let private = private();
+    let (serialize, deserialize) = match proprietary {
+        None => (
+            quote!(out.serialize_str(self.as_str())),
+            quote!(Ok(Self::from_code(
+                &::std::borrow::Cow::<'de, str>::deserialize(from)?
+            ))),
+        ),
+        Some(variant) => (
+            quote! {
+                let members = match self {
+                    Self::#variant(proprietary) => Members::Text { proprietary: proprietary.clone() },
+                    _ => Members::Code(self.as_str().to_owned()),
+                };
+                serde::Serialize::serialize(&members, out)
+            },
+            quote! {
+                Ok(match serde::Deserialize::deserialize(from)? {
+                    Members::Code(code) => Self::from_code(&code),
+                    Members::Text { proprietary } => Self::#variant(proprietary),
+                })
+            },
+        ),
+    };
+    let members = proprietary.map(|_| {
+        quote! {
+            #[derive(serde::Serialize, serde::Deserialize)]
+            #[serde(untagged)]
+            enum Members {
+                Code(String),
+                Text { proprietary: #private::Text<35> },
+            }
+        }
+    });
+    quote! {
+        #[cfg(feature = "serde")]
+        const _: () = {
+            #members
+
+            impl serde::Serialize for #ident {
+                fn serialize<S: serde::Serializer>(
+                    &self, out: S,
+                ) -> ::core::result::Result<S::Ok, S::Error> {
+                    #serialize
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for #ident {
+                fn deserialize<D: serde::Deserializer<'de>>(
+                    from: D,
+                ) -> ::core::result::Result<Self, D::Error> {
+                    #deserialize
+                }
+            }
+        };
+    }
 }
 
 /// Generates the content of an element that is a choice between a code and a proprietary text in

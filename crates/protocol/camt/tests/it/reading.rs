@@ -3,7 +3,8 @@
 use crate::agreement::changed;
 use crate::family::{Schema, all, check, strict, write};
 use bankrail_camt::{
-    AnyDocument, AnyReader, ReadOptions, notification, report, report::StreamItem, statement,
+    AnyDocument, AnyReader, EntryStatus, ReadOptions, UnknownCode, notification, report,
+    report::StreamItem, statement,
 };
 use bankrail_iso20022::__private::{Message, parse_counting};
 
@@ -88,5 +89,24 @@ fn json_has_the_version_where_it_is_not_06() {
         );
         let again: statement::Document = serde_json::from_str(&json).unwrap();
         assert_eq!(again, document);
+    }
+}
+
+/// A proprietary status is none of the codes, even with the text of one.
+#[test]
+fn json_keeps_a_proprietary_status_apart() {
+    for (status, json) in [
+        (EntryStatus::Booked, r#""BOOK""#),
+        (
+            EntryStatus::Proprietary("BOOK".into()),
+            r#"{"proprietary":"BOOK"}"#,
+        ),
+        (
+            EntryStatus::Other(UnknownCode::unlisted("HELD")),
+            r#""HELD""#,
+        ),
+    ] {
+        assert_eq!(serde_json::to_string(&status).unwrap(), json);
+        assert_eq!(serde_json::from_str::<EntryStatus>(json).unwrap(), status);
     }
 }

@@ -244,8 +244,23 @@ fn there_and_back<M: Message>(xml: &str, from: u8, to: u8) -> Vec<String> {
         .unwrap()
         .document;
     let there = engine::to_version(&document, Version::new(to)).unwrap();
-    let (before, written) = (leaves::<M>(xml, from), write(&there.document));
+    let (mut before, written) = (leaves::<M>(xml, from), write(&there.document));
     let mut dropped = Dropped::default();
+    for finding in &there.findings {
+        // A proprietary status stays, as a code that the version does not have.
+        if finding.path.ends_with("/Sts") && finding.kind.name() == "UnknownCode" {
+            let path = Dropped::default().path_of::<M>(&finding.path, to);
+            let of = |name: &str| {
+                let path = path
+                    .iter()
+                    .map(|(name, index)| (name.clone(), index.unwrap_or_default()));
+                path.chain([(name.to_owned(), 0)]).collect::<Path>()
+            };
+            if let Some(text) = before.remove(&of("Prtry")) {
+                before.insert(of("Cd"), text);
+            }
+        }
+    }
     let losses: Vec<(LossPath, &Finding)> = there
         .findings
         .iter()
