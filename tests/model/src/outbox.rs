@@ -28,6 +28,9 @@ const MADE_LATE: u8 = 1;
 /// The most messages of the endpoint under lease. `DispatcherOptions::per_endpoint`.
 pub const PER_ENDPOINT: u32 = 2;
 
+/// The ticks of the `Retry-After` of 429 and of 503.
+const RESTS: [u8; 2] = [1, 2];
+
 /// The most openings of a circuit that differ.
 const OPENINGS: u8 = 2;
 
@@ -65,11 +68,19 @@ pub enum Fault {
     OneOwnerForAllLeases,
     /// `OutboxOperator::resume_endpoint` leaves the stop.
     StopLeftByResume,
+    /// `Outbox::lease` takes entries of an endpoint that rests.
+    RestIgnored,
+    /// `Outbox::record` ends the rest of an endpoint that has answered.
+    RestEndedByAnswer,
+    /// `Outbox::retry_endpoint` ends the rest too.
+    RestEndedByLook,
+    /// `Outbox::hold_endpoint` lets a shorter rest take the place of a longer one.
+    RestShortened,
 }
 
 impl Fault {
     /// Each fault with the property that it breaks.
-    pub const ALL: [(Self, &'static str); 14] = [
+    pub const ALL: [(Self, &'static str); 18] = [
         (Self::OwnerNotComparedInRecord, STAYS),
         (Self::OwnerLeftByRecord, COUNTED_ONCE),
         (Self::ExpiryComparedTheWrongWay, ONE_AT_A_TIME),
@@ -84,6 +95,10 @@ impl Fault {
         (Self::LeaseIgnoredByDrop, DROPPED),
         (Self::OneOwnerForAllLeases, ONE_AT_A_TIME),
         (Self::StopLeftByResume, ARRIVES),
+        (Self::RestIgnored, RESTED),
+        (Self::RestEndedByAnswer, RESTED),
+        (Self::RestEndedByLook, RESTED),
+        (Self::RestShortened, RESTED),
     ];
 }
 
@@ -95,6 +110,7 @@ const ALL_ATTEMPTS: &str = "a dead letter has had all its attempts";
 const ONE_TRIAL: &str = "one trial at a time while the circuit has opened";
 const HELD_FIRST: &str = "no lease between a failure and the circuit that it opens";
 const STOPPED: &str = "nothing is leased of a stopped endpoint";
+const RESTED: &str = "nothing is leased of an endpoint that rests";
 const DROPPED: &str = "nothing is under way of a dropped message";
 const ARRIVES: &str = "everything arrives once faults end";
 const TAKEN_OVER: &str = "everything arrives if only one dispatcher is left";
@@ -114,6 +130,14 @@ pub struct Entry {
 
 /// The openings of the endpoint's circuit and the ticks for which it is open.
 pub type Open = (u8, u8);
+
+/// What a delivery shows of its endpoint: an opening of the circuit, and the ticks of a rest.
+pub type News = (Option<Open>, u8);
+
+fn after_a_tick((open, rest): News) -> News {
+    let open = open.map(|(openings, left)| (openings, left.saturating_sub(1)));
+    (open, rest.saturating_sub(1))
+}
 
 /// A disposition whose time is relative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -137,15 +161,19 @@ pub struct Store {
     pub stopped: bool,
     /// The endpoint's circuit.
     pub circuit: Option<Open>,
+    /// The ticks for which the endpoint rests.
+    pub rest: u8,
     fault: Option<Fault>,
 }
 
-fn kept(circuit: Option<Open>) -> Circuit {
-    circuit.map_or(Circuit::default(), |(openings, open)| Circuit {
+fn kept(circuit: Option<Open>, rest: u8) -> Circuit {
+    let mut kept = circuit.map_or(Circuit::default(), |(openings, open)| Circuit {
         openings: u32::from(openings),
         open_until: Some(after(open)),
         rests_until: None,
-    })
+    });
+    kept.rests_until = (rest > 0).then(|| after(rest));
+    kept
 }
 
 impl Store {
@@ -162,6 +190,7 @@ impl Store {
             entries: [entry; MESSAGES],
             stopped: false,
             circuit: None,
+            rest: 0,
             fault,
         }
     }
@@ -190,7 +219,12 @@ impl Store {
     #[must_use]
     pub fn leasable(&self, skew: u8) -> Vec<u8> {
         let now = after(skew);
-        let circuit = kept(self.circuit);
+        let rest = if self.fault == Some(Fault::RestIgnored) {
+            0
+        } else {
+            self.rest
+        };
+        let circuit = kept(self.circuit, rest);
         if (self.stopped && self.fault != Some(Fault::StopIgnored)) || circuit.is_held(now) {
             return Vec::new();
         }
@@ -232,6 +266,9 @@ impl Store {
     pub fn record(&mut self, at: usize, owner: Owner, next: Next, answered: bool) -> bool {
         if answered {
             self.circuit = None;
+            if self.fault == Some(Fault::RestEndedByAnswer) {
+                self.rest = 0;
+            }
         }
         let entry = &mut self.entries[at];
         let is_owner = entry.lease.is_some_and(|(leased, _)| leased == owner);
@@ -269,22 +306,31 @@ impl Store {
     }
 
     /// `Outbox::hold_endpoint`, with the product's `Circuit::joined`.
-    pub fn hold(&mut self, (openings, open): Open) {
-        let joined = kept(self.circuit).joined(kept(Some((openings, open))));
+    pub fn hold(&mut self, (opening, rest): News) {
+        let joined = kept(self.circuit, self.rest).joined(kept(opening, rest));
         let openings = u8::try_from(joined.openings).unwrap_or(u8::MAX);
-        self.circuit = Some((openings, joined.open_until.map_or(0, ticks)));
+        let circuit = (openings, joined.open_until.map_or(0, ticks));
+        self.circuit = (openings > 0).then_some(circuit);
+        self.rest = if self.fault == Some(Fault::RestShortened) && rest > 0 {
+            rest
+        } else {
+            joined.rests_until.map_or(0, ticks)
+        };
     }
 
     /// `Outbox::retry_endpoint`.
     pub fn retry(&mut self, skew: u8) {
         self.make_due(skew);
         self.circuit = self.circuit.map(|(openings, _)| (openings, 0));
+        if self.fault == Some(Fault::RestEndedByLook) {
+            self.rest = 0;
+        }
     }
 
     /// `OutboxOperator::resume_endpoint`.
     pub fn resume(&mut self) -> bool {
         self.make_due(0);
-        self.circuit = None;
+        (self.circuit, self.rest) = (None, 0);
         let was = self.stopped;
         self.stopped &= self.fault == Some(Fault::StopLeftByResume);
         was
@@ -321,6 +367,7 @@ impl Store {
         self.circuit = self
             .circuit
             .map(|(openings, open)| (openings, open.saturating_sub(1)));
+        self.rest = self.rest.saturating_sub(1);
     }
 
     fn make_due(&mut self, skew: u8) {
@@ -349,7 +396,7 @@ enum Stage {
     /// The request has ended: the circuit is to be opened, the endpoint stopped, the delivery
     /// recorded.
     Ended {
-        open: Option<Open>,
+        news: Option<News>,
         stop: bool,
         next: Next,
         answered: bool,
@@ -391,7 +438,7 @@ pub struct State {
     dispatchers: [Dispatcher; 2],
     late: Option<Late>,
     /// An opening that is stored after the record: of [`Fault::HeldAfterTheRecord`] alone.
-    unheld: Option<Open>,
+    unheld: Option<News>,
     crashes: u8,
     lost: u8,
     late_left: u8,
@@ -402,6 +449,9 @@ pub struct State {
     posts: [u8; MESSAGES],
     leased_while_stopped: bool,
     leased_while_unheld: bool,
+    /// The ticks for which the endpoint has asked to rest, as far as that was stored.
+    asked_rest: u8,
+    leased_while_resting: bool,
 }
 
 /// The end of a delivery. `deliver::judge`.
@@ -417,6 +467,10 @@ pub enum Outcome {
     Refused,
     /// The receiver answered 410.
     Gone,
+    /// The receiver answered 429 with a `Retry-After`.
+    Limited,
+    /// The receiver, or a proxy before it, answered 503 with a `Retry-After`.
+    Busy,
 }
 
 /// A step. Numbers are those of dispatcher and message. Paths are below
@@ -482,6 +536,8 @@ pub struct OutboxModel {
     pub refuses: bool,
     /// True if the operator may drop messages.
     pub drops: bool,
+    /// True if the receiver may ask for a rest.
+    pub rests: bool,
 }
 
 impl OutboxModel {
@@ -550,11 +606,11 @@ impl OutboxModel {
             }
             Action::Post(by, at, outcome) => self.post(state, by, at, outcome),
             Action::Hold(by, at, answer) => {
-                if let Some(Stage::Ended { open, .. }) = state.stage(by, at)
-                    && let Some(opening) = open.take()
+                if let Some(Stage::Ended { news, .. }) = state.stage(by, at)
+                    && let Some(news) = news.take()
                     && answer != Answer::Refused
                 {
-                    state.store.hold(opening);
+                    state.hold(news);
                 }
             }
             Action::Stop(by, at, answer) => {
@@ -568,8 +624,8 @@ impl OutboxModel {
             }
             Action::Record(by, at, answer) => {
                 let (owner, next, answered) = state.recordable(by, at).expect("offered");
-                if let Some(Stage::Ended { open, .. }) = state.stage(by, at) {
-                    let unheld = open.take();
+                if let Some(Stage::Ended { news, .. }) = state.stage(by, at) {
+                    let unheld = news.take();
                     state.unheld = state.unheld.or(unheld);
                 }
                 state.record(at, owner, next, answered);
@@ -605,14 +661,15 @@ impl OutboxModel {
             }
             Action::Resume => {
                 state.store.resume();
+                state.asked_rest = 0;
             }
             Action::Resend(at) => {
                 state.store.resend(at);
                 state.posts[at] = 0;
             }
             Action::LateHold => {
-                if let Some(opening) = state.unheld.take() {
-                    state.store.hold(opening);
+                if let Some(news) = state.unheld.take() {
+                    state.hold(news);
                 }
             }
         }
@@ -623,22 +680,37 @@ impl OutboxModel {
         state.posts[at] = (state.posts[at] + 1).min(ATTEMPTS);
         state.received[at] |= matches!(outcome, Outcome::Acknowledged | Outcome::AnswerLost);
         // `judge`, and `Health`.
-        let bad = matches!(outcome, Outcome::AnswerLost | Outcome::Unreached);
-        let answered = matches!(outcome, Outcome::Acknowledged | Outcome::Refused);
+        let bad = matches!(
+            outcome,
+            Outcome::AnswerLost | Outcome::Unreached | Outcome::Busy
+        );
+        let answered = matches!(
+            outcome,
+            Outcome::Acknowledged | Outcome::Refused | Outcome::Limited
+        );
+        // `Outcome::rest`.
+        let asked = match outcome {
+            Outcome::Limited => Some(RESTS[0]),
+            Outcome::Busy => Some(RESTS[1]),
+            _ => None,
+        };
         // `breaker::pause`, cut at two ticks.
         let openings = (task.openings + 1).min(OPENINGS);
         let skew = self.skew_of(by);
         let open = bad.then_some((openings, skew + openings));
+        let rest = asked.map_or(0, |asked| skew + asked);
+        let news = (open.is_some() || rest > 0).then_some((open, rest));
         let counted = if self.fault == Some(Fault::AttemptCountedTwice) {
             2
         } else {
             1
         };
-        let failed = match SCHEDULE.after_failure(u32::from(task.made + counted), after(0), None, 0)
-        {
-            Disposition::RetryAt(due) => Next::Retry(skew + ticks(due)),
-            _ => Next::DeadLetter,
-        };
+        let asked = asked.map(|asked| Duration::from_secs(asked.into()));
+        let failed =
+            match SCHEDULE.after_failure(u32::from(task.made + counted), after(0), asked, 0) {
+                Disposition::RetryAt(due) => Next::Retry(skew + ticks(due)),
+                _ => Next::DeadLetter,
+            };
         let silence = self.fault == Some(Fault::SilenceTakenForAnAcknowledgement) && bad;
         let next = if outcome == Outcome::Acknowledged || silence {
             Next::Delivered
@@ -647,7 +719,7 @@ impl OutboxModel {
         };
         let stop = outcome == Outcome::Gone;
         let stage = Stage::Ended {
-            open,
+            news,
             stop,
             next,
             answered,
@@ -682,7 +754,7 @@ impl OutboxModel {
             for (at, task) in state.dispatchers[by].tasks.iter().enumerate() {
                 match task.map(|task| task.stage) {
                     Some(Stage::Sending(_)) => return Action::Post(by, at, Outcome::Acknowledged),
-                    Some(Stage::Ended { open: Some(_), .. }) => {
+                    Some(Stage::Ended { news: Some(_), .. }) => {
                         return Action::Hold(by, at, Answer::Arrives);
                     }
                     Some(Stage::Ended { stop: true, .. }) => {
@@ -930,7 +1002,13 @@ impl State {
     fn lease(&mut self, taken: u8, owner: Owner, left: u8) {
         self.leased_while_stopped |= self.store.stopped;
         self.leased_while_unheld |= self.unheld.is_some();
+        self.leased_while_resting |= self.asked_rest > 0;
         self.store.lease(taken, owner, left);
+    }
+
+    fn hold(&mut self, news: News) {
+        self.asked_rest = self.asked_rest.max(news.1);
+        self.store.hold(news);
     }
 
     fn record(&mut self, at: usize, owner: Owner, next: Next, answered: bool) {
@@ -953,8 +1031,8 @@ impl State {
             for task in dispatcher.tasks.iter_mut().flatten() {
                 match &mut task.stage {
                     Stage::Sending(left) => *left = left.saturating_sub(1),
-                    Stage::Ended { open, next, .. } => {
-                        *open = open.map(|(openings, left)| (openings, left.saturating_sub(1)));
+                    Stage::Ended { news, next, .. } => {
+                        *news = news.map(after_a_tick);
                         if let Next::Retry(left) = next {
                             *left = left.saturating_sub(1);
                         }
@@ -988,9 +1066,8 @@ impl State {
             }),
             other => other,
         };
-        self.unheld = self
-            .unheld
-            .map(|(openings, left)| (openings, left.saturating_sub(1)));
+        self.unheld = self.unheld.map(after_a_tick);
+        self.asked_rest = self.asked_rest.saturating_sub(1);
     }
 
     fn sending(&self, at: usize) -> impl Iterator<Item = Task> + use<> {
@@ -1021,6 +1098,8 @@ impl Model for OutboxModel {
             posts: [0; MESSAGES],
             leased_while_stopped: false,
             leased_while_unheld: false,
+            asked_rest: 0,
+            leased_while_resting: false,
         }]
     }
 
@@ -1049,21 +1128,26 @@ impl Model for OutboxModel {
                 match task.map(|task| task.stage) {
                     None => {}
                     Some(Stage::Sending(_)) => {
-                        use Outcome::{Acknowledged, AnswerLost, Gone, Refused, Unreached};
-                        let outcomes: &[Outcome] = match self.refuses {
-                            true => &[Acknowledged, AnswerLost, Unreached, Refused, Gone],
-                            false => &[Acknowledged, AnswerLost, Unreached],
+                        use Outcome::{
+                            Acknowledged, AnswerLost, Busy, Gone, Limited, Refused, Unreached,
                         };
+                        let mut outcomes = vec![Acknowledged, AnswerLost, Unreached];
+                        if self.refuses {
+                            outcomes.extend([Refused, Gone]);
+                        }
+                        if self.rests {
+                            outcomes.extend([Limited, Busy]);
+                        }
                         actions.extend(
                             outcomes
-                                .iter()
-                                .map(|outcome| Action::Post(by, at, *outcome)),
+                                .into_iter()
+                                .map(|outcome| Action::Post(by, at, outcome)),
                         );
                         if self.fault == Some(Fault::RecordedBeforeTheAnswer) {
                             actions.push(Action::Record(by, at, Answer::Lost));
                         }
                     }
-                    Some(Stage::Ended { open: Some(_), .. })
+                    Some(Stage::Ended { news: Some(_), .. })
                         if self.fault != Some(Fault::HeldAfterTheRecord) =>
                     {
                         actions.push(Action::Hold(by, at, Answer::Arrives));
@@ -1179,6 +1263,7 @@ impl Model for OutboxModel {
             }),
             Property::always(HELD_FIRST, |_, state: &State| !state.leased_while_unheld),
             Property::always(STOPPED, |_, state: &State| !state.leased_while_stopped),
+            Property::always(RESTED, |_, state: &State| !state.leased_while_resting),
             Property::always(DROPPED, |_, state: &State| {
                 let mut entries = state.store.entries.iter().enumerate();
                 entries.all(|(at, entry)| {

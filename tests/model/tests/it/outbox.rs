@@ -9,6 +9,7 @@ const CALM: OutboxModel = OutboxModel {
     late: 0,
     refuses: false,
     drops: false,
+    rests: false,
 };
 
 #[test]
@@ -33,6 +34,31 @@ fn every_state_of_the_outbox_after_lost_answers_keeps_the_rules() {
             ..CALM
         },
         39_252,
+    );
+}
+
+#[test]
+fn every_state_of_the_outbox_after_refusals_and_lost_answers_keeps_the_rules() {
+    explored(
+        OutboxModel {
+            lost: 1,
+            refuses: true,
+            ..CALM
+        },
+        899_890,
+    );
+}
+
+#[test]
+fn every_state_of_the_outbox_of_an_endpoint_that_rests_keeps_the_rules() {
+    explored(
+        OutboxModel {
+            crashes: 1,
+            lost: 1,
+            rests: true,
+            ..CALM
+        },
+        435_402,
     );
 }
 
@@ -69,6 +95,7 @@ fn each_fault_planted_in_the_outbox_is_found() {
             late: 1,
             refuses: true,
             drops: true,
+            rests: true,
             ..CALM
         };
         broken(
