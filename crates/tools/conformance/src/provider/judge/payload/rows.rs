@@ -312,41 +312,16 @@ pub(super) const ROWS: [Row; 35] = [
         "TxDtls/Amt of an entry with one transaction is the amount of the entry",
         Part::Entry,
         |entry| {
-            let details: Vec<_> = children(entry.node, "NtryDtls")
-                .flat_map(|details| children(details, "TxDtls"))
-                .collect();
-            let [transaction] = details.as_slice() else {
-                return Found::Absent;
-            };
-            match (
-                amount(text(entry.node, "Amt")),
-                amount(text(*transaction, "Amt")),
-            ) {
-                (Some(whole), Some(part)) => {
-                    Found::when(whole == part, &whole.to_string(), Some(&part.to_string()))
-                }
-                _ => Found::Absent,
-            }
+            only_transaction(entry, |node| {
+                Some(amount(text(node, "Amt"))?.normalize().to_string())
+            })
         },
     ),
     (
         "S6.30",
         "TxDtls/CdtDbtInd of an entry with one transaction is that of the entry",
         Part::Entry,
-        |entry| {
-            let mut details =
-                children(entry.node, "NtryDtls").flat_map(|details| children(details, "TxDtls"));
-            let (Some(transaction), None) = (details.next(), details.next()) else {
-                return Found::Absent;
-            };
-            match (
-                text(entry.node, "CdtDbtInd"),
-                text(transaction, "CdtDbtInd"),
-            ) {
-                (Some(whole), Some(part)) => Found::when(whole == part, whole, Some(part)),
-                _ => Found::Absent,
-            }
-        },
+        |entry| only_transaction(entry, |node| text(node, "CdtDbtInd").map(str::to_owned)),
     ),
     (
         "S6.33",
@@ -379,6 +354,19 @@ pub(super) const ROWS: [Row; 35] = [
         },
     ),
 ];
+
+/// Compares a value of an entry with that of its transaction, if it has just one.
+fn only_transaction(entry: &View<'_>, value: fn(Node<'_, '_>) -> Option<String>) -> Found {
+    let mut details =
+        children(entry.node, "NtryDtls").flat_map(|details| children(details, "TxDtls"));
+    let (Some(transaction), None) = (details.next(), details.next()) else {
+        return Found::Absent;
+    };
+    match (value(entry.node), value(transaction)) {
+        (Some(whole), Some(part)) => Found::when(whole == part, &whole, Some(&part)),
+        _ => Found::Absent,
+    }
+}
 
 fn hex(view: &View<'_>, path: &str) -> Found {
     let found = text(view.node, path);
