@@ -136,6 +136,16 @@ async fn bookings_are_ordered_on_every_account() {
 }
 
 #[tokio::test]
+async fn a_statement_without_entries_is_judged_although_bookings_are_ordered() {
+    let subject = Subject::new("", &["AUD"], 0).await;
+    let options = options().book(subject.hook("/book"));
+    let found = subject.judge(&["S6.24", "S6.37"], options).await;
+    // The small provider writes no summary.
+    let why = failure(&found, "S6.37");
+    assert!(why.contains("expected 0, found none"), "{why}");
+}
+
+#[tokio::test]
 async fn bookings_that_the_budget_does_not_last_for_are_not_run() {
     let subject = Subject::new("", &["AUD", "AUD", "USD"], 1).await;
     let options = ProviderJudgeOptions::new()

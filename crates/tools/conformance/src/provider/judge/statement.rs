@@ -34,6 +34,7 @@ const LATER: [(&[&str], usize); 7] = [
 const FIRST: usize = 8;
 
 /// A statement that was asked for.
+#[derive(Clone)]
 pub(super) struct Statement {
     /// The name in rows, such as `statement 2`; empty for a statement that was requested later.
     pub(super) place: String,
