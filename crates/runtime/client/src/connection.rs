@@ -125,7 +125,7 @@ pub struct Connection {
     /// The scopes to ask for. Without them: the documented scope of statements.
     #[serde(default)]
     pub scopes: Vec<String>,
-    /// The file of the private key that signs assertions: PEM, DER or JWK, of 2048 or 4096 bits,
+    /// The file of the private key that signs assertions: PEM, DER or JWK, of 2048 to 8192 bits,
     /// without a pass phrase.
     pub signing_key: PathBuf,
     /// The name of that key, the `kid` of an assertion's header. Without it: that of a JWK,
