@@ -89,6 +89,16 @@ pub fn since_07(xml: &str, version: &str) -> String {
         )
 }
 
+/// The same report with a time in each date of an entry, as some banks write them.
+#[must_use]
+pub fn date_times(xml: &str) -> String {
+    let with_time = |xml: String, end: &str| {
+        let date_time = format!("<DtTm>2021-07-29T17:10:05+10:00</DtTm>{end}");
+        xml.replace(&format!("<Dt>2021-07-29</Dt>{end}"), &date_time)
+    };
+    with_time(with_time(xml.to_owned(), "</BookgDt>"), "</ValDt>")
+}
+
 /// The same report with every element on its own line.
 #[must_use]
 pub fn indented(xml: &str) -> String {

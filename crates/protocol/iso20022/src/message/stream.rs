@@ -47,7 +47,7 @@ pub struct Progress<M: Message> {
 pub enum StreamItem<M: Message> {
     /// The start of a group, such as a report, with the parts before its first entry.
     Start(Box<M::Group>),
-    /// An entry, or whatever else a group is a list of.
+    /// A unit of the group, such as an entry.
     Entry(Box<M::Unit>),
     /// The end of a group, with all of it but each entry.
     End(Box<M::Group>),

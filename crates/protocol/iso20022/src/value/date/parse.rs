@@ -137,7 +137,11 @@ pub(super) fn read_year_month(text: &str) -> Option<YearMonth> {
 }
 
 pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
-    let (date, rest) = read_day(text.as_bytes())?;
+    let text = text.as_bytes();
+    let plain = text
+        .split_at_checked("2021-07-29".len())
+        .and_then(|(day, rest)| Some((read_plain_date(day)?, rest)));
+    let (date, rest) = plain.or_else(|| read_day(text))?;
     let &[b'T', h1, h2, b':', m1, m2, b':', s1, s2, ref rest @ ..] = rest else {
         return None;
     };
