@@ -225,7 +225,7 @@ fn each_form_says_what_is_right_in_each_version() {
             assert_eq!(check(&document).len(), expected.len(), "{name}");
             let again = AnyDocument::parse_with(write(&document), &strict()).unwrap();
             assert_eq!(again.document, document, "{name}");
-            let reports = document.into_reports();
+            let reports = document.into_report_document().reports;
             assert_eq!(reports.len(), form.groups.len(), "{name}");
             for (report, (account, sums, lines)) in reports.iter().zip(form.groups) {
                 // Notifications have no balances.
