@@ -90,6 +90,9 @@ pub(crate) struct Explain {
     /// to 30 s too far ahead, no typ or client-authentication+jwt
     #[arg(long)]
     lenient: bool,
+    /// Print one JSON object in a line for each step
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {

@@ -1,7 +1,6 @@
 //! Files and standard input.
 
 use crate::failure::{Failure, causes};
-use crate::progress::Progress;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,13 +10,10 @@ use zeroize::Zeroizing;
 /// The name that stands for standard input.
 pub(crate) const STANDARD: &str = "-";
 
-/// A buffered input that reports its progress.
-pub(crate) type Reader = BufReader<Progress<Box<dyn Read>>>;
-
 /// Opens a file, or standard input for `-`.
-pub(crate) fn open(path: &str) -> Result<Reader, Failure> {
-    let (source, total): (Box<dyn Read>, _) = match path {
-        STANDARD => (Box::new(io::stdin()), None),
+pub(crate) fn open(path: &str) -> Result<BufReader<Box<dyn Read>>, Failure> {
+    let source: Box<dyn Read> = match path {
+        STANDARD => Box::new(io::stdin()),
         path => {
             let file = File::open(path).map_err(|error| unreadable(path, &error))?;
             let metadata = file.metadata().map_err(|error| unreadable(path, &error))?;
@@ -27,13 +23,10 @@ pub(crate) fn open(path: &str) -> Result<Reader, Failure> {
                     "name a file in it",
                 ));
             }
-            (Box::new(file), metadata.is_file().then_some(metadata.len()))
+            Box::new(file)
         }
     };
-    Ok(BufReader::with_capacity(
-        1 << 16,
-        Progress::new(source, total),
-    ))
+    Ok(BufReader::with_capacity(1 << 16, source))
 }
 
 /// Reads a whole file of at most this many bytes. It may be a secret, and is overwritten when it is

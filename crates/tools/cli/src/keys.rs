@@ -26,7 +26,13 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  \
         bankrail keys show signing.pem jwks.json\n  \
         openssl pkey -in signing.pem -pubout | bankrail keys show -")]
-    Show(Files),
+    Show {
+        #[command(flatten)]
+        files: Files,
+        /// Print one JSON object in a line for each key
+        #[arg(long)]
+        json: bool,
+    },
     /// Write a key in another spelling
     ///
     /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, and JWK. A private key is only
@@ -151,7 +157,7 @@ pub(crate) fn jwk_set(jwks: &[String]) -> String {
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
         Command::Generate(arguments) => generate::run(arguments, output),
-        Command::Show(arguments) => show::run(&arguments.files, output),
+        Command::Show { files, json } => show::run(&files.files, *json, output),
         Command::Convert(arguments) => convert::run(arguments, output),
         Command::Thumbprint(arguments) => show::thumbprints(&arguments.files, output),
         Command::Jwks(arguments) => {

@@ -169,7 +169,7 @@ fn main() -> ExitCode {
 
 /// Ends the program because of its arguments, with one line. Help and version are printed whole.
 fn wrong_usage(error: &clap::Error) -> ! {
-    use clap::error::{ContextKind, ErrorKind};
+    use clap::error::ErrorKind;
     let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help || !error.use_stderr() {
         error.exit();
@@ -183,22 +183,7 @@ fn wrong_usage(error: &clap::Error) -> ! {
         .trim_start_matches("error: ")
         .replace("\n\n  tip: ", "; ");
     let said: Vec<&str> = said.split_whitespace().collect();
-    // `Usage: bankrail statement show [OPTIONS] <FILE>...`
-    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
-    let command: Vec<&str> = usage
-        .iter()
-        .flat_map(|usage| usage.split_whitespace().skip(1))
-        .take_while(|word| word.starts_with(|first: char| first.is_ascii_lowercase()))
-        .collect();
-    let command = if command.is_empty() {
-        "bankrail".to_owned()
-    } else {
-        command.join(" ")
-    };
-    log(format_args!(
-        "{}; {command} --help says what fits",
-        said.join(" ")
-    ));
+    log(format_args!("{}; --help says what fits", said.join(" ")));
     std::process::exit(2)
 }
 

@@ -50,9 +50,9 @@ pub(crate) struct Check {
     /// The kind of message that the receiver takes
     #[arg(long, value_parser = kinds())]
     kind: Option<MessageKind>,
-    /// Print nothing but errors; look at the exit status
-    #[arg(short, long)]
-    quiet: bool,
+    /// Print one JSON object in a line for each file
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args, Debug)]

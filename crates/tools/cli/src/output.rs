@@ -2,10 +2,11 @@
 
 use crate::failure::Failure;
 use crate::files::{unnamed, unwritable};
-use crate::text::{counted, shown_json};
+use crate::text::{counted, shown, shown_json};
 use crate::unfinished::Unfinished;
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::json;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
 use std::path::{Path, PathBuf};
@@ -125,6 +126,56 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// The steps of an explanation: lines for people, or JSON objects.
+pub(crate) struct Steps<'a> {
+    pub(crate) output: &'a mut Output,
+    pub(crate) json: bool,
+}
+
+impl Steps<'_> {
+    /// Prints a heading, for people alone.
+    pub(crate) fn title(&mut self, title: &str) -> Result<(), Failure> {
+        if self.json {
+            return Ok(());
+        }
+        self.output.line(self.output.paint(Style::Bold, title))
+    }
+
+    /// Prints a line, for people alone.
+    pub(crate) fn line(&mut self, line: &str) -> Result<(), Failure> {
+        if self.json {
+            return Ok(());
+        }
+        self.output.line(shown(line))
+    }
+
+    /// Prints a step, whether it is `pass`, `FAIL`, `open` or a `note`, and a detail.
+    pub(crate) fn step(&mut self, mark: &str, step: &str, detail: &str) -> Result<(), Failure> {
+        if self.json {
+            let verdict = mark.to_lowercase();
+            return self
+                .output
+                .json(&json!({ "verdict": verdict, "step": step, "detail": detail }));
+        }
+        let style = match mark {
+            "pass" => Style::Green,
+            "FAIL" => Style::Red,
+            _ => Style::Dim,
+        };
+        let colon = if step.is_empty() || detail.is_empty() {
+            ""
+        } else {
+            ": "
+        };
+        self.output.line(format_args!(
+            "  {}  {}{colon}{}",
+            self.output.paint(style, mark),
+            shown(step),
+            shown(detail)
+        ))
     }
 }
 

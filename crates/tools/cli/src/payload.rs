@@ -110,6 +110,9 @@ pub(crate) struct Explain {
     /// The sender's public key or keys
     #[arg(long, value_name = "FILE", requires = "decrypt")]
     verify: Option<String>,
+    /// Print one JSON object in a line for each step
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {

@@ -41,8 +41,7 @@ pub(crate) enum Command {
     ///
     /// Prints the account, its balances, each entry, the totals and the findings. An entry of
     /// several transactions is followed by a line for each of them. After the totals come the names
-    /// of the bank transaction codes. On a terminal long texts are cut to fit unless --wide is
-    /// given.
+    /// of the bank transaction codes. On a terminal long texts are cut to fit.
     #[command(
         after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
         cannot be read, 2 for a file that cannot be read.\n\n\
@@ -188,9 +187,6 @@ pub(crate) struct Files {
 pub(crate) struct Show {
     #[command(flatten)]
     files: Files,
-    /// Do not cut long texts
-    #[arg(long)]
-    wide: bool,
 }
 
 #[derive(Args, Debug)]
@@ -200,9 +196,9 @@ pub(crate) struct Check {
     /// Read exactly by the schema: its first violation refuses a document
     #[arg(long)]
     strict: bool,
-    /// Print nothing but errors; look at the exit status
-    #[arg(short, long)]
-    quiet: bool,
+    /// Print one JSON object in a line for each finding, and one for each file
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -5,8 +5,7 @@ use crate::clock::instant;
 use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::keys::file;
-use crate::output::{Output, Style};
-use crate::text::shown;
+use crate::output::{Output, Steps};
 use bankrail::client_assertion::{AssertionError, Audience, Verifier, VerifierOptions};
 use bankrail::jose::base64url;
 use bankrail::jose::jws::{Compact, VerifyOptions};
@@ -37,21 +36,23 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     let mut parts = assertion
         .split('.')
         .map(|part| base64url::decode(part).ok());
+    let json = arguments.json;
+    let mut steps = Steps { output, json };
     for title in ["header", "claims"] {
-        output.line(output.paint(Style::Bold, title))?;
-        members(parts.next().flatten().as_deref(), now, output)?;
+        steps.title(title)?;
+        members(parts.next().flatten().as_deref(), now, &mut steps)?;
     }
-    output.line(output.paint(Style::Bold, &format!("rules, at {}", instant(now))))?;
+    steps.title(&format!("rules, at {}", instant(now)))?;
     let mut broken = false;
     for judged in verifier.explain(assertion, now) {
         match judged.outcome {
-            Ok(()) => print("pass", judged.rule, "", output)?,
+            Ok(()) => steps.step("pass", judged.rule, "")?,
             Err(AssertionError::Audience { .. }) if arguments.audience.is_none() => {
-                print("open", judged.rule, "not compared: no --audience", output)?;
+                steps.step("open", judged.rule, "not compared: no --audience")?;
             }
             Err(error) => {
                 broken = true;
-                print("FAIL", judged.rule, &causes(&error), output)?;
+                steps.step("FAIL", judged.rule, &causes(&error))?;
             }
         }
     }
@@ -80,55 +81,33 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
         (Err(_), _) => ("open", "not verified: the form is wrong".to_owned()),
     };
     broken |= mark == "FAIL";
-    print(mark, "the signature is valid", &note, output)?;
+    steps.step(mark, "the signature is valid", &note)?;
 
     let (Some(keys), Some(_)) = (keys, &arguments.audience) else {
-        output.line("no verdict: pass --key and --audience for one")?;
+        steps.step("open", "no verdict", "pass --key and --audience for one")?;
         return Ok(Outcome::of_findings(broken));
     };
     match verifier.verify(assertion, now, |_| Some(keys)) {
         Ok(verified) => {
-            output.line(output.paint(
-                Style::Green,
-                &format!("accepted, for {}", verified.customer()),
-            ))?;
+            steps.step("pass", "accepted", verified.customer().as_str())?;
             Ok(Outcome::of_findings(broken))
         }
         Err(error) => {
-            output
-                .line(output.paint(Style::Red, &format!("refused: {}", shown(&causes(&error)))))?;
+            steps.step("FAIL", "refused", &causes(&error))?;
             Ok(Outcome::Findings)
         }
     }
 }
 
-/// Prints whether a rule is kept, and a note.
-fn print(mark: &str, rule: &str, note: &str, output: &mut Output) -> Result<(), Failure> {
-    let style = match mark {
-        "pass" => Style::Green,
-        "FAIL" => Style::Red,
-        _ => Style::Dim,
-    };
-    let colon = if note.is_empty() { "" } else { ": " };
-    output.line(format_args!(
-        "  {}  {rule}{colon}{}",
-        output.paint(style, mark),
-        shown(note)
-    ))
-}
-
 /// Prints the members of an object.
-fn members(object: Option<&[u8]>, now: Timestamp, output: &mut Output) -> Result<(), Failure> {
+fn members(object: Option<&[u8]>, now: Timestamp, steps: &mut Steps<'_>) -> Result<(), Failure> {
     let Some(object) = object else {
-        return output.line("  not base64url");
+        return steps.line("  not base64url");
     };
     let members = match json::read_object(object, &LIMITS) {
         Ok(members) => members,
         Err(error) => {
-            return output.line(format_args!(
-                "  not one JSON object: {}",
-                shown(&error.to_string())
-            ));
+            return steps.line(&format!("  not one JSON object: {error}"));
         }
     };
     for member in members.members() {
@@ -139,8 +118,8 @@ fn members(object: Option<&[u8]>, now: Timestamp, output: &mut Output) -> Result
             }),
             _ => None,
         };
-        let line = format!("  {}: {}", member.name(), member.json());
-        output.line(format_args!("{}{}", shown(&line), time.unwrap_or_default()))?;
+        let (name, value) = (member.name(), member.json());
+        steps.line(&format!("  {name}: {value}{}", time.unwrap_or_default()))?;
     }
     Ok(())
 }

@@ -5,35 +5,61 @@ use super::jwk_set;
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{Output, Style};
-use crate::text::{counted, shown, shown_json};
+use crate::text::{shown, shown_json};
 use bankrail::jose::{Jwk, KeyMaterial, PublicKey, Role};
+use serde_json::json;
 
-pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(files: &[String], json: bool, output: &mut Output) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::Fine;
     for path in files {
-        output.line(output.paint(Style::Bold, &shown(input::name(path))))?;
+        let name = input::name(path);
+        if !json {
+            output.line(output.paint(Style::Bold, &shown(name)))?;
+        }
+        let mut key = |what: &str, public: &PublicKey, jwk: Option<&Jwk>| {
+            let taken = matches!(public.bits(), 2048 | 3072 | 4096);
+            outcome = outcome.and(Outcome::of_findings(!taken));
+            if json {
+                return output.json(&json!({
+                    "file": name, "what": what, "bits": public.bits(), "taken": taken,
+                    "thumbprint": public.thumbprint(), "kid": jwk.and_then(Jwk::kid),
+                    "uses": jwk.map(uses),
+                }));
+            }
+            key_lines(what, public, taken, output)?;
+            jwk.map_or(Ok(()), |jwk| jwk_lines(jwk, output))
+        };
+        let of_jwk = |jwk: &Jwk| match jwk.private_key() {
+            Some(_) => "private key, JWK",
+            None => "public key, JWK",
+        };
         match file::read(path)? {
-            KeyMaterial::Private(format, key) => {
-                outcome = outcome.and(key_lines(
+            KeyMaterial::Private(format, private) => {
+                key(
                     &format!("private key, {format}"),
-                    &key.public_key(),
-                    output,
-                )?);
+                    &private.public_key(),
+                    None,
+                )?;
             }
-            KeyMaterial::Public(format, key) => {
-                outcome = outcome.and(key_lines(&format!("public key, {format}"), &key, output)?);
+            KeyMaterial::Public(format, public) => {
+                key(&format!("public key, {format}"), &public, None)?;
             }
-            KeyMaterial::Jwk(jwk) => outcome = outcome.and(jwk_lines(&jwk, output)?),
+            KeyMaterial::Jwk(jwk) => key(of_jwk(&jwk), jwk.public_key(), Some(&jwk))?,
             KeyMaterial::Set(set) => {
-                let usable = counted(set.keys().len(), "usable key", "usable keys");
-                output.line(format_args!("  JWK set of {usable}"))?;
                 for jwk in set.keys() {
-                    outcome = outcome.and(jwk_lines(jwk, output)?);
+                    key(of_jwk(jwk), jwk.public_key(), Some(jwk))?;
                 }
                 for unusable in set.unusable() {
                     outcome = Outcome::Findings;
+                    let (index, error) = (unusable.index, unusable.error.to_string());
+                    if json {
+                        let kid = &unusable.kid;
+                        output.json(&json!({
+                            "file": name, "index": index, "kid": kid, "unusable": error,
+                        }))?;
+                        continue;
+                    }
                     let kid = unusable.kid.as_deref().unwrap_or("none");
-                    let (index, error) = (unusable.index, &unusable.error);
                     let line = format!("  unusable: index {index}, kid {kid}: {error}");
                     output.line(shown(&line))?;
                 }
@@ -44,46 +70,44 @@ pub(super) fn run(files: &[String], output: &mut Output) -> Result<Outcome, Fail
 }
 
 /// A key of a length that no operation of the specification takes is a finding.
-fn key_lines(what: &str, public: &PublicKey, output: &mut Output) -> Result<Outcome, Failure> {
-    let bits = public.bits();
-    let taken = matches!(bits, 2048 | 3072 | 4096);
+fn key_lines(
+    what: &str,
+    public: &PublicKey,
+    taken: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
     output.line(format_args!("  {what}"))?;
     output.line(format_args!(
-        "    bits        {bits}{}",
+        "    bits        {}{}",
+        public.bits(),
         if taken {
             ""
         } else {
             ", refused: expected 2048 or 4096"
         }
     ))?;
-    output.line(format_args!("    thumbprint  {}", public.thumbprint()))?;
-    Ok(Outcome::of_findings(!taken))
+    output.line(format_args!("    thumbprint  {}", public.thumbprint()))
 }
 
-fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<Outcome, Failure> {
-    let what = if jwk.private_key().is_some() {
-        "private key, JWK"
-    } else {
-        "public key, JWK"
-    };
-    let outcome = key_lines(what, jwk.public_key(), output)?;
+fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<(), Failure> {
     output.line(format_args!(
         "    kid         {}",
         jwk.kid().map_or("none".into(), shown)
     ))?;
-    let roles = [Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt];
-    let allowed: Vec<String> = roles
+    let uses = match uses(jwk).join(", ") {
+        none if none.is_empty() => "nothing".to_owned(),
+        uses => uses,
+    };
+    output.line(format_args!("    used for    {uses}"))
+}
+
+/// Returns what a key may be used for.
+fn uses(jwk: &Jwk) -> Vec<String> {
+    [Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt]
         .into_iter()
         .filter(|role| jwk.allows(*role).is_ok())
         .map(|role| role.to_string())
-        .collect();
-    let allowed = if allowed.is_empty() {
-        "nothing".to_owned()
-    } else {
-        allowed.join(", ")
-    };
-    output.line(format_args!("    used for    {allowed}"))?;
-    Ok(outcome)
+        .collect()
 }
 
 pub(super) fn thumbprints(files: &[String], output: &mut Output) -> Result<Outcome, Failure> {

@@ -6,6 +6,7 @@ use crate::input;
 use crate::output::Output;
 use crate::text::shown;
 use bankrail::webhook::{Message, MessageError, MessageKind};
+use serde_json::json;
 
 /// The bytes of a message that are read.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
@@ -33,11 +34,19 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
                 Err(error) => (None, vec![error], Vec::new()),
             },
         };
+        if arguments.json {
+            let texts = |of: &mut dyn Iterator<Item = String>| of.collect::<Vec<_>>();
+            output.json(&json!({
+                "file": name, "kind": kind,
+                "refusals": texts(&mut refusals.iter().map(|error| causes(error))),
+                "findings": texts(&mut findings.iter().map(ToString::to_string)),
+            }))?;
+        }
         let refused = |error| format!("{name}{}: refused: {}", place(error, &json), causes(error));
         let findings = findings.iter().map(|finding| format!("{name}: {finding}"));
         let lines: Vec<String> = refusals.iter().map(refused).chain(findings).collect();
         outcome = outcome.and(Outcome::of_findings(!lines.is_empty()));
-        if arguments.quiet {
+        if arguments.json {
             continue;
         }
         for line in &lines {

@@ -3,8 +3,8 @@
 use super::{Explain, compact};
 use crate::failure::{Failure, Outcome, causes};
 use crate::keys::file;
-use crate::output::{Output, Style};
-use crate::text::{counted, shown};
+use crate::output::{Output, Steps};
+use crate::text::counted;
 use bankrail::jose::header::JoseHeader;
 use bankrail::jose::{
     ContentKey, DecryptionKey, KeyOptions, KeySet, RsaSize, SigningKey, VerifyingKey, base64url,
@@ -26,16 +26,13 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
         .as_deref()
         .map(file::message_verifying)
         .transpose()?;
-    let mut steps = Steps { output };
+    let json = arguments.json;
+    let mut steps = Steps { output, json };
     steps.take(&compact, decryption.as_ref(), verifying.as_ref())
 }
 
 /// The steps of opening. After one that fails, which is [`Outcome::Findings`], the others are not
 /// taken.
-struct Steps<'a> {
-    output: &'a mut Output,
-}
-
 impl Steps<'_> {
     fn take(
         &mut self,
@@ -55,12 +52,16 @@ impl Steps<'_> {
             Ok(sealed) => sealed,
             Err(error) => return self.fail("form and header", &causes(&error)),
         };
-        self.pass("form and header", "RSA-OAEP with A256CBC-HS512")?;
+        self.step("pass", "form and header", "RSA-OAEP with A256CBC-HS512")?;
         if sealed.header().is_deflated() {
-            self.note("compressed, which the specification does not name: opened by default")?;
+            self.step(
+                "note",
+                "",
+                "compressed, which the specification does not name: opened by default",
+            )?;
         }
         let Some(decryption) = decryption else {
-            self.note("pass --decrypt for the next steps")?;
+            self.step("note", "", "pass --decrypt for the next steps")?;
             return Ok(Outcome::Fine);
         };
         if self.content_key(&sealed, decryption)? != Outcome::Fine {
@@ -74,14 +75,15 @@ impl Steps<'_> {
                 return self.fail("content", &format!("{why}: {changed}"));
             }
         };
-        self.pass(
+        self.step(
+            "pass",
             "content",
             "unchanged since it was encrypted, and a signed message (JWS) inside",
         )?;
         self.title("signed message (JWS)")?;
         self.line(&format!("  kid: {}", who.as_deref().unwrap_or("none")))?;
         let Some(verifying) = verifying else {
-            self.note("pass --verify for the next steps")?;
+            self.step("note", "", "pass --verify for the next steps")?;
             return Ok(Outcome::Fine);
         };
         let opener = match Opener::new(decryption.clone(), verifying.clone(), options) {
@@ -105,7 +107,7 @@ impl Steps<'_> {
                 )
             }
             Err(error @ OpenError::PayloadInvalid(_)) => {
-                self.pass("signature", "valid")?;
+                self.step("pass", "signature", "valid")?;
                 self.fail("message", &causes(&error))
             }
             Err(error) => self.fail("signature", &causes(&error)),
@@ -131,7 +133,8 @@ impl Steps<'_> {
             }
             match key.decrypt(sealed.encrypted_key()) {
                 Ok(content) if content.len() == ContentKey::LEN => {
-                    self.pass(
+                    self.step(
+                        "pass",
                         "our key",
                         &format!(
                             "encrypted to the key with the thumbprint {}",
@@ -159,7 +162,8 @@ impl Steps<'_> {
 
     fn opened(&mut self, opened: &Opened) -> Result<Outcome, Failure> {
         self.members(opened.signed_header())?;
-        self.pass(
+        self.step(
+            "pass",
             "signature",
             &format!(
                 "valid for the key with the thumbprint {}",
@@ -173,11 +177,17 @@ impl Steps<'_> {
         match Message::from_json_of_any_kind(opened.json()) {
             Some(parsed) => {
                 let findings = counted(parsed.findings.len(), "finding", "findings");
-                self.pass("message", &format!("{}, {findings}", parsed.message.kind()))?;
+                self.step(
+                    "pass",
+                    "message",
+                    &format!("{}, {findings}", parsed.message.kind()),
+                )?;
             }
-            None => {
-                self.note("JSON, none of the four messages; bankrail message check says why")?
-            }
+            None => self.step(
+                "note",
+                "",
+                "JSON, none of the four messages; bankrail message check says why",
+            )?,
         }
         Ok(Outcome::Fine)
     }
@@ -204,36 +214,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    fn line(&mut self, line: &str) -> Result<(), Failure> {
-        self.output.line(shown(line))
-    }
-
-    fn title(&mut self, title: &str) -> Result<(), Failure> {
-        self.output.line(self.output.paint(Style::Bold, title))
-    }
-
-    fn note(&mut self, note: &str) -> Result<(), Failure> {
-        self.output.line(format_args!(
-            "  {}  {}",
-            self.output.paint(Style::Dim, "note"),
-            shown(note)
-        ))
-    }
-
-    fn pass(&mut self, step: &str, note: &str) -> Result<(), Failure> {
-        self.output.line(format_args!(
-            "  {}  {step}: {}",
-            self.output.paint(Style::Green, "pass"),
-            shown(note)
-        ))
-    }
-
     fn fail(&mut self, step: &str, why: &str) -> Result<Outcome, Failure> {
-        self.output.line(format_args!(
-            "  {}  {step}: {}",
-            self.output.paint(Style::Red, "FAIL"),
-            shown(why)
-        ))?;
+        self.step("FAIL", step, why)?;
         Ok(Outcome::Findings)
     }
 }

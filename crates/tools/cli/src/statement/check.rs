@@ -2,11 +2,12 @@
 
 use super::Check;
 use super::row::{account_text, domain, domain_text};
-use super::source::{Source, each};
+use super::source::{Found, Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::text::{counted, shown};
 use bankrail::camt052::{BankTransactionDomain, Entry, Mode, ReadOptions, StreamItem};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// The codes that are noted of a document, so that a hostile one takes bounded memory.
@@ -40,17 +41,17 @@ fn check(
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
     let (mut reports, mut entries, mut findings) = (0_u64, 0_u64, 0_u64);
-    let mut say = |output: &mut Output, line: String| {
-        findings += 1;
-        if arguments.quiet {
-            Ok(())
+    let mut say = |output: &mut Output, found: Found, count: u64| {
+        findings += count;
+        if arguments.json {
+            output.json(&found)
         } else {
-            output.line(shown(&line))
+            output.line(shown(&found.to_string()))
         }
     };
     if let Some(answer) = source.answer() {
         for finding in &answer.findings {
-            say(output, format!("{}: {finding}", source.name()))?;
+            say(output, source.remark(finding), 1)?;
         }
     }
     let mut unlisted = BTreeSet::new();
@@ -60,13 +61,13 @@ fn check(
             Ok(None) => break,
             Err(error) => {
                 for finding in error.findings() {
-                    say(output, source.finding(finding))?;
+                    say(output, source.finding(finding), 1)?;
                 }
                 return Err(source.failure(&error));
             }
         };
         for finding in &read.findings {
-            say(output, source.finding(finding))?;
+            say(output, source.finding(finding), 1)?;
         }
         match read.item {
             Ok(StreamItem::Start(report)) => {
@@ -76,7 +77,7 @@ fn check(
                     let expected = &answer.account_id;
                     let what =
                         format!("expected the account of the answer, {expected}, found {found}");
-                    say(output, format!("{}: {what}", source.name()))?;
+                    say(output, source.remark(what), 1)?;
                 }
             }
             Ok(StreamItem::Entry(entry)) => {
@@ -88,28 +89,26 @@ fn check(
                     if !is_code || unlisted.len() >= MAX_NOTES || !unlisted.insert(code.clone()) {
                         continue;
                     }
-                    if !arguments.quiet {
-                        let name = source.name();
-                        output.line(shown(&format!(
-                            "{name}: note: the code {code} of entry {entries} is not in the list of bank transaction codes"
-                        )))?;
-                    }
+                    let note = format!(
+                        "note: the code {code} of entry {entries} is not in the list of bank transaction codes"
+                    );
+                    say(output, source.remark(note), 0)?;
                 }
             }
-            Err(error) => say(output, source.error(&error))?,
+            Err(error) => say(output, source.error(&error), 1)?,
             Ok(_) => {}
         }
     }
     for (name, count) in source.further().iter() {
-        findings += count;
-        if !arguments.quiet {
-            output.line(format_args!(
-                "{}: {count} more of the kind {name}",
-                shown(source.name())
-            ))?;
-        }
+        let more = source.remark(format!("{count} more of the kind {name}"));
+        say(output, more, count)?;
     }
-    if !arguments.quiet {
+    if arguments.json {
+        output.json(&json!({
+            "file": source.name(), "documents": source.documents(), "reports": reports,
+            "entries": entries, "findings": findings, "notes": unlisted.len(),
+        }))?;
+    } else {
         let documents = match source.documents() {
             0 | 1 => String::new(),
             many => format!("{many} documents, "),

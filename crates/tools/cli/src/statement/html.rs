@@ -104,7 +104,7 @@ fn section(mut source: Source<'_>, to: &mut impl Write) -> Result<Outcome, Failu
             Ok(None) => break,
             Err(error) => {
                 // The page goes on with the next member of an archive.
-                page.unread_rest(&source.error(&error), to)?;
+                page.unread_rest(&source.error(&error).to_string(), to)?;
                 failure = Some(source.failure(&error));
                 break;
             }
@@ -115,15 +115,22 @@ fn section(mut source: Source<'_>, to: &mut impl Write) -> Result<Outcome, Failu
             .findings
             .into_iter()
             .partition(|finding| entry && finding.path.contains("/Ntry["));
-        elsewhere.extend(others.iter().map(|finding| source.finding(finding)));
+        elsewhere.extend(
+            others
+                .iter()
+                .map(|finding| source.finding(finding).to_string()),
+        );
         match read.item {
             Ok(StreamItem::Start(report)) => page.start(&source, &report, to)?,
             Ok(StreamItem::Entry(entry)) => {
-                let own: Vec<String> = own.iter().map(|finding| source.finding(finding)).collect();
+                let own: Vec<String> = own
+                    .iter()
+                    .map(|finding| source.finding(finding).to_string())
+                    .collect();
                 page.entry(&entry, &own, to)?;
             }
             Ok(StreamItem::End(_)) => page.end(to)?,
-            Err(error) => page.unread(&source.error(&error), to)?,
+            Err(error) => page.unread(&source.error(&error).to_string(), to)?,
             Ok(_) => {}
         }
     }

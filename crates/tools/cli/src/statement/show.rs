@@ -24,14 +24,14 @@ pub(crate) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Fail
             if !std::mem::take(&mut is_first) {
                 output.line("")?;
             }
-            show(source, arguments.wide, output)
+            show(source, output)
         })?;
         outcome = outcome.and(of_file);
     }
     Ok(outcome)
 }
 
-fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outcome, Failure> {
+fn show(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure> {
     output.line(output.paint(Style::Bold, &shown(source.name())))?;
     let (mut findings, mut more, mut outcome) = (Vec::new(), 0_usize, Outcome::Fine);
     if let Some(answer) = source.answer() {
@@ -41,7 +41,7 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
         ))?;
         findings.extend(answer.findings.iter().map(ToString::to_string));
     }
-    let mut table = Table::new(wide, output);
+    let mut table = Table::new(output);
     let (mut running, mut account) = (None, None);
     let mut tally = Tally::default();
     // Only codes of the standard's list, which bounds them.
@@ -66,7 +66,7 @@ fn show(mut source: Source<'_>, wide: bool, output: &mut Output) -> Result<Outco
         for line in read
             .findings
             .iter()
-            .map(|finding| source.finding(finding))
+            .map(|finding| source.finding(finding).to_string())
             .chain(unread)
         {
             if findings.len() < MAX_FINDINGS {

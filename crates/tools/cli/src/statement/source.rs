@@ -10,8 +10,11 @@ use bankrail::camt052::{
     Position, ReadError, ReadErrorKind, ReadOptions, StreamItem,
 };
 use bankrail::statement::{ReceivedStatement, StatementReply};
+use serde::Serialize;
+use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, Cursor, Read, Seek};
+use std::path::Path;
 
 /// A document that is being read.
 pub(crate) struct Source<'a> {
@@ -19,6 +22,29 @@ pub(crate) struct Source<'a> {
     reader: AnyReader<Box<dyn BufRead + 'a>>,
     answer: Option<ReceivedStatement>,
     is_member: bool,
+}
+
+/// A finding or an error of a document, in a line or as JSON.
+#[derive(Serialize)]
+pub(crate) struct Found {
+    file: String,
+    line: Option<u64>,
+    column: Option<u64>,
+    element: String,
+    finding: String,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.file)?;
+        if let (Some(line), Some(column)) = (self.line, self.column) {
+            write!(out, ":{line}:{column}")?;
+        }
+        if !self.element.is_empty() {
+            write!(out, ": {}", self.element)?;
+        }
+        write!(out, ": {}", self.finding)
+    }
 }
 
 /// The last item of a document, with the findings since the one before.
@@ -44,7 +70,7 @@ pub(crate) fn each(
         let name = input::name(path).to_owned();
         return read(Source::new(name, Box::new(source), options, false)?);
     }
-    if source.get_ref().is_file() {
+    if path != input::STANDARD && Path::new(path).is_file() {
         let file = File::open(path).map_err(unreadable)?;
         return members(path, file, options, &mut read);
     }
@@ -165,32 +191,39 @@ impl<'a> Source<'a> {
         }))
     }
 
-    /// `FILE:LINE:COLUMN`.
-    pub(crate) fn place(&self, at: Position) -> String {
-        let inside = if self.answer.is_some() {
+    fn found(&self, at: Option<Position>, element: &str, what: impl ToString) -> Found {
+        let inside = if at.is_some() && self.answer.is_some() {
             " (payload)"
         } else {
             ""
         };
-        format!("{}{inside}:{}:{}", self.name, at.line, at.column)
+        Found {
+            file: format!("{}{inside}", self.name),
+            line: at.map(|at| at.line),
+            column: at.map(|at| at.column),
+            element: element.to_owned(),
+            finding: what.to_string(),
+        }
     }
 
-    /// A finding in one line.
-    pub(crate) fn finding(&self, finding: &Finding) -> String {
-        let place = finding
-            .position
-            .map_or_else(|| self.name.clone(), |at| self.place(at));
-        format!("{place}: {}: {}", finding.path, finding.kind)
+    /// What was found in a document.
+    pub(crate) fn finding(&self, finding: &Finding) -> Found {
+        self.found(finding.position, &finding.path, &finding.kind)
     }
 
-    /// An error of reading in one line.
-    pub(crate) fn error(&self, error: &ReadError) -> String {
+    /// An error of reading.
+    pub(crate) fn error(&self, error: &ReadError) -> Found {
         let path = if error.path().is_empty() {
             "/"
         } else {
             error.path()
         };
-        format!("{}: {path}: {}", self.place(error.position()), error.kind())
+        self.found(Some(error.position()), path, error.kind())
+    }
+
+    /// A finding about the document as a whole.
+    pub(crate) fn remark(&self, what: impl ToString) -> Found {
+        self.found(None, "", what)
     }
 
     /// The failure of a command that cannot read further.

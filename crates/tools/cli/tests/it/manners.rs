@@ -100,22 +100,22 @@ fn wrong_arguments_end_with_2_and_nothing_on_standard_output() {
     for (arguments, expected) in [
         (
             &["nothing"][..],
-            "bankrail: unrecognized subcommand 'nothing'; bankrail --help says what fits\n",
+            "bankrail: unrecognized subcommand 'nothing'; --help says what fits\n",
         ),
         (
             &["statement", "show"],
             "bankrail: the following required arguments were not provided: <FILE>...; \
-             bankrail statement show --help says what fits\n",
+             --help says what fits\n",
         ),
         (
             &["statement", "csv", "--nope", "x"],
             "bankrail: unexpected argument '--nope' found; to pass '--nope' as a value, use \
-             '-- --nope'; bankrail statement csv --help says what fits\n",
+             '-- --nope'; --help says what fits\n",
         ),
         (
             &["--color", "red", "man"],
             "bankrail: invalid value 'red' for '--color <WHEN>' [possible values: auto, always, \
-             never]; bankrail --help says what fits\n",
+             never]; --help says what fits\n",
         ),
     ] {
         assert_eq!(run(arguments).failed(2), expected);

@@ -39,8 +39,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn new(wide: bool, output: &Output) -> Self {
-        let fit = output.columns().filter(|_| !wide);
+    pub(super) fn new(output: &Output) -> Self {
+        let fit = output.columns();
         let [
             booked,
             value_date,
