@@ -140,7 +140,7 @@ async fn a_statement_without_entries_is_judged_although_bookings_are_ordered() {
     let subject = Subject::new("", &["AUD"], 0).await;
     let options = options().book(subject.hook("/book"));
     let found = subject.judge(&["S6.24", "S6.37"], options).await;
-    // The small provider writes no summary.
+    // The small provider writes no summary, and its statement has entries afterwards.
     let why = failure(&found, "S6.37");
     assert!(why.contains("expected 0, found none"), "{why}");
 }

@@ -76,12 +76,10 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
         ))),
     };
     let mut found: [Vec<(String, Found)>; ROWS.len()] = Default::default();
-    // Rows about statements without entries need those from before.
-    let mut empty = Vec::new();
+    // Bookings hide what a statement has wrong without them, such as its sums without entries.
+    let mut before = Vec::new();
     for statement in whole.into_iter().take(affordable) {
-        if Facts::of(&statement.payload).entries.is_empty() {
-            empty.push(statement.clone());
-        }
+        before.push(statement.clone());
         match ordered(judge, &hook, statement).await {
             Ok(rows) => found
                 .iter_mut()
@@ -90,7 +88,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
             Err(verdict) => unjudged = Some(verdict),
         }
     }
-    statements.found.append(&mut empty);
+    statements.before = before;
     let unseen = Verdict::not_seen("no booking that was ordered is in the statement");
     let verdicts = found.map(|found| match (verdict(found, &unseen), &unjudged) {
         (Verdict::Passed | Verdict::NotSeen(_), Some(unjudged)) => unjudged.clone(),

@@ -91,19 +91,15 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
         _ if statements.found.is_empty() => statements.unseen.clone(),
         _ => Verdict::NotSeen(part.unseen().to_owned()),
     };
-    let found = statements
-        .found
-        .iter()
-        .filter_map(|one| Some((one.place.as_str(), by_schema(one)?)));
+    let all = || statements.before.iter().chain(&statements.found);
+    let found = all().filter_map(|one| Some((one.place.as_str(), by_schema(one)?)));
     let by_schema = verdict(found, &unseen(Part::Root));
     judge.row(
         "S2.1",
         "the payload is a camt.052.001.06 document by its schema",
         by_schema,
     );
-    let documents: Vec<_> = statements
-        .found
-        .iter()
+    let documents: Vec<_> = all()
         .filter_map(|statement| {
             Some((
                 statement,

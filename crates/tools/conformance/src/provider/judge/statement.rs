@@ -50,6 +50,8 @@ pub(super) struct Statement {
 /// The statements that were requested.
 pub(super) struct Statements {
     pub(super) found: Vec<Statement>,
+    /// Those that bookings have changed, as they were before.
+    pub(super) before: Vec<Statement>,
     /// The accounts that the budget did not last for.
     pub(super) left_out: usize,
     /// The calls that are kept for other rows.
@@ -236,6 +238,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
         let unseen = Verdict::not_seen("no statement was asked for");
         return Ok(Statements {
             found: Vec::new(),
+            before: Vec::new(),
             left_out: 0,
             kept: 0,
             unseen,
@@ -315,6 +318,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<Statements, JudgeError> {
     }
     Ok(Statements {
         found,
+        before: Vec::new(),
         left_out: accounts.len() - most,
         kept,
         unseen,
