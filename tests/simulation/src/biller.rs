@@ -219,7 +219,8 @@ impl Company {
                     self.world.note(format_args!("{:?}: {error}", way.life));
                 }
             }
-            tokio::time::sleep(Duration::from_secs(5)).await;
+            // Each try makes a client of HTTP.
+            tokio::time::sleep(Duration::from_secs(20)).await;
         }
     }
 

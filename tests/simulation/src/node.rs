@@ -367,7 +367,9 @@ impl Life {
         let times = match name {
             "outbox.stop_endpoint" => 10_000,
             "ledger.statement" => 5,
-            "outbox.release_all" | "inbox.release_all" | "inbox.forget" | "outbox.forget" => 60,
+            "outbox.release_all" | "inbox.release_all" => 60,
+            // At each start, so that not every one ends there.
+            "inbox.forget" | "outbox.forget" => 8,
             "seen.forget_before"
             | "outbox.hold_endpoint"
             | "outbox.retry_endpoint"

@@ -360,7 +360,11 @@ impl Scene {
         if lead.abs() >= 86_400_000 {
             world.mark(format_args!("clock set by days"));
         }
-        let node = self.some_node();
+        // With both sides ahead by days, it is that day to the bank too.
+        let node = match world.kind {
+            Kind::Retention if lead >= 86_400_000 => &self.billers[at % 2],
+            _ => self.some_node(),
+        };
         let both = world.below(2) == 0;
         // What starts under a wrong clock sweeps by it.
         if world.kind == Kind::Retention {
