@@ -74,7 +74,7 @@ impl Stores {
             }
         }
         let entry = [SeenEntry::new(EntryKey::from(bytes(number)), 1, None)];
-        self.records.record(&self.account, &entry, None).await?;
+        let _ = self.records.record(&self.account, &entry, None).await?;
         marks.put(format_args!("seen {number}"));
         if self.charge(number, now).await? {
             marks.put(format_args!("charged {number}"));

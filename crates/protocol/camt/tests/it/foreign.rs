@@ -74,7 +74,12 @@ fn sepa_reads_the_same_where_it_knows_the_version() {
             let document = AnyDocument::parse(bytes).unwrap().document;
             let theirs = theirs(&write(&document), schema.message);
             assert_eq!(theirs.is_some(), is_known, "{} {name}", schema.name());
-            let mut ours: Vec<Facts> = document.into_report_document().reports.iter().map(ours).collect();
+            let mut ours: Vec<Facts> = document
+                .into_report_document()
+                .reports
+                .iter()
+                .map(ours)
+                .collect();
             // It takes the owner of the account for the counterparty of a refund, and reads neither
             // ultimate parties nor agents as parties.
             let other = match name {
