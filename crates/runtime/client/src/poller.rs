@@ -465,6 +465,8 @@ impl Poller {
             // By the bank's day as well, because a clock that is ahead would forget what the bank
             // still lists. An unreadable position is found by the polls, which write another one.
             let until = match store.position(&account.id).await {
+                // No walk has ended yet.
+                Ok(None) => continue,
                 Ok(position) => AccountPoll::new(position.as_deref(), self.0.options.walks)
                     .day_ends_at()
                     .map_or(self.now(), |end| end.min(self.now())),

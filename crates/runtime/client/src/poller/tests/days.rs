@@ -138,11 +138,22 @@ async fn under_a_clock_that_is_ahead_nothing_is_forgotten_that_the_bank_lists() 
         table.entries = Some(entry(" Ccy='AUD'>1.00", "CRDT", "<Sts>BOOK</Sts>", "R1"));
     });
     let (poller, handed) = poller(&bank, [PolledAccount::new(id(A))]);
-    run_for(&poller, seconds(60)).await;
+    // Of a walk that was interrupted before its last page.
+    let (key, day) = (EntryKey::from([1; 32]), "2026-11-21".parse().unwrap());
+    let first_page = [SeenEntry::new(key, 1, Some(day))];
+    let store = poller.0.sink.store();
+    store.record(&id(A), &first_page, None).await.unwrap();
     let retention = seconds(2 * 86_400);
-    bank.with(|table| table.ahead += seconds(30 * 86_400));
-    poller.forget(retention).await;
-    bank.with(|table| table.ahead -= seconds(30 * 86_400));
+    let month = seconds(30 * 86_400);
+    for walked in [false, true] {
+        if walked {
+            run_for(&poller, seconds(60)).await;
+        }
+        bank.with(|table| table.ahead += month);
+        poller.forget(retention).await;
+        bank.with(|table| table.ahead -= month);
+        assert_eq!(store.counts(&id(A), &[key]).await.unwrap(), [1], "{walked}");
+    }
     run_for(&poller, seconds(2 * 3_600)).await;
     assert_eq!(handed.amounts(A).len(), 1);
 }
