@@ -1,4 +1,4 @@
-//! The suites that each engine of [`SeenEntries`](crate::SeenEntries) and
+//! The suites that each engine of [`SeenEntries`] and
 //! [`TransactionalSeenEntries`](crate::TransactionalSeenEntries) runs, and a naive model of both
 //! (feature `testing`).
 //!

@@ -207,7 +207,7 @@ fn the_judge_steps_the_clock_for_the_worked_cases_of_limits() {
     .concat());
     assert!(
         run.err
-            .contains("--limits sends up to 27 statements and 16 token requests"),
+            .contains("--limits sends up to 52 statements and 25 token requests"),
         "{}",
         run.err
     );
