@@ -22,7 +22,7 @@ use stated::Sums;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use tracked::{Numbered, TrackedEntries};
+use tracked::{Completions, Numbered, TrackedEntries};
 
 /// The most walks of one poll: a partial one, a full one, one that confirms it, and two that had to
 /// begin again.
@@ -107,9 +107,8 @@ pub struct AccountPoll {
     walks: u32,
     /// The counts in the previous full walk of the contents that it held back.
     counted_before: HashMap<EntryKey, u32>,
-    /// The later forms that the previous full walk held back, each with the entry that it
-    /// replaces as far as that walk has shown; `None` if it held back none.
-    completions: Option<HashMap<Numbered, Numbered>>,
+    /// The later forms that the previous full walk held back; `None` if it held back none.
+    completions: Option<Completions>,
 }
 
 bankrail_values::options! {
@@ -233,6 +232,18 @@ impl AccountPoll {
         self.position.walked.map(|walked| walked.ends_at)
     }
 
+    /// Returns the time by which entries may be forgotten that were kept long enough: `now`, or the
+    /// end of the day that was walked last if that is earlier, because a clock that is ahead would
+    /// forget what the bank still lists. `None` before the first full walk has ended.
+    #[must_use]
+    pub fn walked_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.position.full_walk_at?;
+        // While the first walk of a new day is under way, only the day before is known.
+        let day = || Timestamp::from_time(self.position.day?.to_time().midnight().assume_utc());
+        let end = self.day_ends_at().or_else(day);
+        Some(end.map_or(now, |end| end.min(now)))
+    }
+
     /// Continues after the page of `commit`, which is recorded.
     ///
     /// # Errors
@@ -298,13 +309,18 @@ impl AccountPoll {
             .map(|key| (*key, walk.counter.count_of(*key)))
             .collect();
         self.completions = (!walk.undecided.is_empty()).then(|| {
-            // An entry that could not be read may be one of those that seem to be completed.
-            if !walk.unread.is_empty() {
-                return HashMap::new();
-            }
-            self.position
-                .tracked
-                .completions(&walk.undecided, &walk.listed, walk.day)
+            let mut pairs = if walk.unread.is_empty() {
+                self.position
+                    .tracked
+                    .completions(&walk.undecided, &walk.listed, walk.day)
+            } else {
+                // An entry that could not be read may be one of those that seem to be completed.
+                HashMap::new()
+            };
+            let held_back = walk.undecided.iter();
+            held_back
+                .map(|(entry, _)| (*entry, pairs.remove(entry)))
+                .collect()
         });
         // An entry that was held back is handed over only if a second walk counts it too.
         let certain = self.counted_before.is_empty() && !walk.day_changed;
@@ -446,7 +462,7 @@ struct WalkEvidence<'a> {
     /// The day of the statement.
     day: Option<Date>,
     /// The pairs of [`AccountPoll::completions`].
-    completions: Option<&'a HashMap<Numbered, Numbered>>,
+    completions: Option<&'a Completions>,
 }
 
 /// The judgement of a page.

@@ -105,7 +105,7 @@ impl AccountPoll {
     fn may_complete(&self, page: &PolledPage, numbered: &[SeenEntry], known: &[u32]) -> Vec<bool> {
         let walk = &self.walk;
         let single = walk.cursors.pages() == 0 && matches!(page.page, ReceivedPage::Last);
-        if walk.full && (single || self.completions.is_some()) {
+        if walk.full && single {
             return vec![false; numbered.len()];
         }
         let entries = numbered.iter().zip(known).zip(0..);
@@ -124,7 +124,17 @@ impl AccountPoll {
             day: page.day.map(|day| day.day).or(walk.day),
             completions: None,
         };
-        self.position.tracked.may_complete(&on_page, &evidence)
+        let may_complete = self.position.tracked.may_complete(&on_page, &evidence);
+        // What the walk before has held back is decided. An entry that the bank has completed since
+        // then waits for another walk.
+        let is_decided = |seen: &SeenEntry| {
+            let decided = self.completions.as_ref().filter(|_| walk.full);
+            decided.is_some_and(|decided| decided.contains_key(&(seen.key, seen.occurrence)))
+        };
+        let entries = numbered.iter().zip(may_complete);
+        entries
+            .map(|(seen, may_complete)| may_complete && !is_decided(seen))
+            .collect()
     }
 
     /// Adds the relations of its entries and the notices about the account to a commit and to the

@@ -16,6 +16,10 @@ use std::collections::{HashMap, HashSet};
 /// An entry by its key and occurrence.
 pub(super) type Numbered = (EntryKey, u32);
 
+/// The later forms that a full walk has held back, each with the entry that it replaces; `None` if
+/// the walk has not shown which one.
+pub(super) type Completions = HashMap<Numbered, Option<Numbered>>;
+
 /// The remembered entries, the oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TrackedEntries(Vec<Tracked>);

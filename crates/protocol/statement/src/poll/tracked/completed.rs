@@ -93,7 +93,7 @@ impl<'a> Unlisted<'a> {
             return HashMap::new();
         };
         let found = |(entry, _): &(Numbered, EntryLinks)| {
-            let row = completions.get(entry)?;
+            let row = completions.get(entry)?.as_ref()?;
             let index = self.0.iter().find(|(_, own)| own.entry == *row)?.0;
             Some((*entry, index))
         };

@@ -3,8 +3,8 @@
 use super::bank::{Bank, Customer, Row, booked, new, thorough};
 use bankrail_camt052::Document;
 use bankrail_statement::{
-    AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision, PollOptions, PolledPage,
-    ReceivedPage, StatementDay,
+    AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision, PollOptions, PollStep,
+    PolledPage, ReceivedPage, StatementDay,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -86,6 +86,36 @@ fn an_entry_that_is_completed_on_one_of_several_pages_is_there_once() {
                     customer.now = customer.now.saturating_add(Duration::from_secs(3_600));
                     assert_eq!(customer.poll(&bank), (vec![], vec![]), "{what} at {at}");
                 }
+            }
+        }
+    }
+}
+
+/// The first full walk holds a completed entry back, and the second one hands it over. An entry
+/// that is completed between the two waits for a third.
+#[test]
+fn an_entry_that_is_completed_between_two_walks_is_there_once() {
+    for (what, before, after) in completions() {
+        for (at, other) in [(0, 4), (4, 0), (1, 2), (6, 5)] {
+            for when in 0..9 {
+                let mut rows: Vec<Row> = (1..8).map(booked).collect();
+                rows[at] = booked(50).saying(3);
+                rows[other] = before.clone();
+                let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&rows));
+                bank.page_size = 3;
+                assert_eq!(customer.relations(&bank).len(), 7, "{what}");
+                bank.rows[at] = booked(50).saying(3).by(2);
+                // So many pages of the first walk, or of the second, show the other one as it was.
+                for _ in 0..when {
+                    let _: PollStep = customer.step(&bank);
+                }
+                bank.rows[other] = after.clone();
+                for _ in 0..3 {
+                    customer.poll(&bank);
+                }
+                let mut expected = bank.rows.clone();
+                expected.sort_unstable();
+                assert_eq!(customer.rows(), expected, "{what} at {at}, {other}, {when}");
             }
         }
     }
