@@ -462,18 +462,17 @@ impl Poller {
     async fn forget(&self, retention: Duration) {
         for (account, label) in self.0.accounts.iter().zip(&self.0.labels) {
             let store = self.0.sink.store();
-            // By the bank's day as well, because a clock that is ahead would forget what the bank
-            // still lists. An unreadable position is found by the polls, which write another one.
-            let until = match store.position(&account.id).await {
-                // No walk has ended yet.
-                Ok(None) => continue,
-                Ok(position) => AccountPoll::new(position.as_deref(), self.0.options.walks)
-                    .day_ends_at()
-                    .map_or(self.now(), |end| end.min(self.now())),
+            let position = match store.position(&account.id).await {
+                Ok(position) => position,
                 Err(error) => {
                     tracing::error!(account = label, %error, "the store of seen entries failed");
                     continue;
                 }
+            };
+            // An unreadable position is found by the polls, which write another one.
+            let poll = AccountPoll::new(position.as_deref(), self.0.options.walks);
+            let Some(until) = poll.walked_until(self.now()) else {
+                continue;
             };
             let day = until.saturating_sub(retention).date();
             match store.forget_before(&account.id, day).await {

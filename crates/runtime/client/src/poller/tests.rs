@@ -13,8 +13,8 @@ use crate::{AnswerForm, Call, CallError, CallFault, CallPhase, ExchangeError, St
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
-    AccountNotice, EntryKey, EntryRelation, ErrorCode, PollCommit, PositionChange, Recorded,
-    SeenEntry, StatementReply, StatementRequest, WalkError,
+    AccountNotice, EntryKey, EntryRelation, ErrorCode, PollCommit, PollPosition, PositionChange,
+    Recorded, SeenEntry, StatementReply, StatementRequest, WalkError,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Date, StoreErrorKind, StoreFuture};

@@ -142,17 +142,23 @@ async fn under_a_clock_that_is_ahead_nothing_is_forgotten_that_the_bank_lists() 
     let (key, day) = (EntryKey::from([1; 32]), "2026-11-21".parse().unwrap());
     let first_page = [SeenEntry::new(key, 1, Some(day))];
     let store = poller.0.sink.store();
-    store.record(&id(A), &first_page, None).await.unwrap();
+    let _ = store.record(&id(A), &first_page, None).await.unwrap();
     let retention = seconds(2 * 86_400);
     let month = seconds(30 * 86_400);
-    for walked in [false, true] {
-        if walked {
-            run_for(&poller, seconds(60)).await;
+    for stage in ["no page", "a page of the first walk", "the whole walk"] {
+        let start = PollPosition::start().to_json();
+        match stage {
+            "no page" => {}
+            "a page of the first walk" => {
+                let change = PositionChange::new(None, Some(&start));
+                let _ = store.record(&id(A), &[], Some(change)).await.unwrap();
+            }
+            _ => run_for(&poller, seconds(60)).await,
         }
         bank.with(|table| table.ahead += month);
         poller.forget(retention).await;
         bank.with(|table| table.ahead -= month);
-        assert_eq!(store.counts(&id(A), &[key]).await.unwrap(), [1], "{walked}");
+        assert_eq!(store.counts(&id(A), &[key]).await.unwrap(), [1], "{stage}");
     }
     run_for(&poller, seconds(2 * 3_600)).await;
     assert_eq!(handed.amounts(A).len(), 1);
