@@ -95,13 +95,14 @@ fn xmllint(schema: &Path, files: &[PathBuf]) -> Verdicts {
             .unwrap();
         for line in String::from_utf8_lossy(&run.stderr).lines() {
             if let Some(file) = line.strip_suffix(" validates") {
-                verdicts.insert(file.into(), true);
+                // After an undeclared prefix, of which it has told before, it validates all the
+                // same.
+                verdicts.entry(file.into()).or_insert(true);
             } else if let Some(file) = line.strip_suffix(" fails to validate") {
                 verdicts.insert(file.into(), false);
-            } else if let Some((file, _)) = line
-                .split_once(".xml:")
-                .filter(|(_, rest)| rest.contains("parser error"))
-            {
+            } else if let Some((file, _)) = line.split_once(".xml:").filter(|(_, rest)| {
+                rest.contains("parser error") || rest.contains("namespace error")
+            }) {
                 verdicts.insert(format!("{file}.xml").into(), false);
             }
         }

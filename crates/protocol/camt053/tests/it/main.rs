@@ -6,4 +6,3 @@
 mod documents;
 mod reading;
 mod samples;
-mod schema_agreement;
