@@ -1,6 +1,7 @@
 //! Takes a choice of message and version, and text as a document of it, whatever it names itself;
-//! or the choices for an invented one. Strict and tolerant reading agree where both accept, what was
-//! read is written back the same, and in any other version nothing but what is reported is invalid.
+//! or the choices for an invented one. Strict and tolerant reading agree where both accept, what
+//! was read is written back the same, and in any other version nothing but what is reported is
+//! invalid.
 
 use bankrail_camt::{
     Finding, FindingKind, Mode, ReadLimits, ReadOptions, Version, WriteError, WriteOptions,

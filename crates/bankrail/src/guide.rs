@@ -4,8 +4,8 @@
 //!
 #![doc = include_str!("guide/README.md")]
 
-// In the repository the pages link to each other's files. Of two definitions of a link the first one counts, so that
-// here they link to each other's modules.
+// In the repository the pages link to each other's files. Of two definitions of a link the first
+// one counts, so that here they link to each other's modules.
 
 /// A biller, from an empty folder to one that may be killed at any time.
 ///

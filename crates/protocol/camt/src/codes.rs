@@ -4,8 +4,9 @@ use crate::BankTransactionDomain;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The list, in columns: domain, family, sub-family, name, and the sub-families of a family. The row
-/// of a sub-family without domain and family is its name in all families without a row of theirs.
+/// The list, in columns: domain, family, sub-family, name, and the sub-families of a family. The
+/// row of a sub-family without domain and family is its name in all families without a row of
+/// theirs.
 const LIST: &str = include_str!("codes/list.tsv");
 
 /// The rows of the list by their place: a name, and the sub-families there.

@@ -225,8 +225,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// Generates serde's traits, for a crate with the feature `serde`: a code is its text. A proprietary
-/// text is a member of that name, because a code may have the same text.
+/// Generates serde's traits, for a crate with the feature `serde`: a code is its text. A
+/// proprietary text is a member of that name, because a code may have the same text.
 fn serde(ident: &Ident, proprietary: Option<&Ident>) -> TokenStream {
     let private = private();
     let (serialize, deserialize) = match proprietary {

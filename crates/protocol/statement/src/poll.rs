@@ -81,7 +81,8 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 ///
 /// ```
 /// use bankrail_statement::{
-///     AccountPoll, EntryIdentity, EntryKey, PageDecision, PollOptions, PollStep, PolledPage, ReceivedPage,
+///     AccountPoll, EntryIdentity, EntryKey, PageDecision, PollOptions, PollStep, PolledPage,
+///     ReceivedPage,
 /// };
 /// let now = "2021-07-29T07:10:05.000Z".parse()?;
 /// let mut poll = AccountPoll::new(None, PollOptions::new());

@@ -34,7 +34,8 @@ pub(crate) enum Command {
     /// live services, that is "noted", and fails with --strict. What is left open altogether is
     /// noted and never fails. Whether a receiver knows a message again is seen in the ids of its
     /// acknowledgements, if it repeats the first one. The last lines say what to mend first, and
-    /// which options would judge more rows. "not run": the row depends on another that failed, or on a receiver whose address was not given.
+    /// which options would judge more rows. "not run": the row depends on another that failed, or
+    /// on a receiver whose address was not given.
     #[command(
         after_help = "The file of --config is TOML. Names of files in it are relative to its folder, and arguments \
         come before what is in it. Keys in it do not stand in the list of processes:\n\n  \

@@ -9,8 +9,8 @@ use std::fmt;
 
 /// The rows of one run of a judge, with their verdicts.
 ///
-/// `Display` gives a line for each row that failed, one that counts the verdicts, the first thing to
-/// mend, and what would find more.
+/// `Display` gives a line for each row that failed, one that counts the verdicts, the first thing
+/// to mend, and what would find more.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     subject: &'static str,

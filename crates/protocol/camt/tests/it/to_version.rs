@@ -344,8 +344,8 @@ fn is_loss(kind: &FindingKind) -> bool {
     )
 }
 
-/// True when a loss is that of an element or of one around it. An element that may not repeat in the
-/// version is reported without its number.
+/// True when a loss is that of an element or of one around it. An element that may not repeat in
+/// the version is reported without its number.
 fn covers(loss: &LossPath, path: &Path) -> bool {
     let is_same = |(loss, path): (&(String, Option<usize>), &(String, usize))| {
         loss.0 == path.0 && loss.1.is_none_or(|index| index == path.1)

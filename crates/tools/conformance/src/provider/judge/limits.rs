@@ -1,8 +1,8 @@
 //! The limits of calls, counted (Specification: "Limits").
 //!
 //! The counting algorithms agree on a customer that has not called for two hours. Whether refused
-//! requests count is open, so a limit is judged only where none was refused before it was met: in an
-//! hour of its own if the clock can be stepped, otherwise in a run that has sent nothing wrong.
+//! requests count is open, so a limit is judged only where none was refused before it was met: in
+//! an hour of its own if the clock can be stepped, otherwise in a run that has sent nothing wrong.
 
 use super::Target;
 use super::checks::status_of;
@@ -261,8 +261,8 @@ async fn until_refused(
     )))
 }
 
-/// The verdict on a limit that was met after so many answers, and so many requests that were refused
-/// for another reason before.
+/// The verdict on a limit that was met after so many answers, and so many requests that were
+/// refused for another reason before.
 fn counted(limit: usize, answered: usize, refused: usize) -> Verdict {
     if answered == limit && refused == 0 {
         Verdict::Passed
