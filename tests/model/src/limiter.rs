@@ -18,7 +18,7 @@ pub const WINDOWS: [(u8, u8); 2] = [(4, 3), (2, 2)];
 const TICKS: usize = 9;
 const REQUESTS: u8 = 3;
 
-/// The most ticks by which a clock is set back.
+/// The largest step back of a clock, in ticks.
 const SET_BACK_TICKS: i64 = 10;
 
 /// The time at which a run begins, at the begin of both windows.
@@ -85,16 +85,16 @@ pub struct State {
     requests: u8,
     /// The counters that each instance is about to write; planted faults alone use them.
     unwritten: [Option<Kept>; 2],
-    /// The ticks by which the clock that decides was set back.
+    /// The step back of the deciding clock, in ticks.
     set_back: i64,
     faults: u8,
     /// The requests that were served in each tick.
     served: [u8; TICKS],
-    /// The requests that were served, by the instant by which they were judged, since a clock was
-    /// set back that far that the counters are of another time.
+    /// The number of requests served at each instant of the deciding clock, since a clock was set
+    /// back so far that the counters are of another time.
     judged: [u8; INSTANTS],
-    /// The requests that were served in the last long window before the clock was set back, by at
-    /// most two of its lengths, and the instant by which the first request since was judged.
+    /// The number of requests served in the last long window before the clock was set back, by at
+    /// most two window lengths, and the instant of the first request since then.
     carried: u8,
     first: Option<i64>,
     charged_twice: bool,
@@ -129,8 +129,8 @@ pub struct LimiterModel {
     pub algorithm: Algorithm,
     /// The counting of the policy.
     pub counting: Counting,
-    /// The ticks by which the clock of the first instance is ahead of the other's, where each
-    /// decides by its own (`CounterClock::Callers`).
+    /// The lead of the first instance's clock over the other's, in ticks, where each instance
+    /// decides with its own clock (`CounterClock::Callers`).
     pub skew: u8,
     /// The most lost answers, failures and changes of a clock in a run.
     pub faults: u8,
@@ -173,7 +173,7 @@ impl LimiterModel {
         Policy::new(self.algorithm, self.counting, &windows).expect("two lengths")
     }
 
-    /// The time by which a request of an instance is judged.
+    /// The time that an instance's request is judged with.
     fn now(&self, state: &State, by: usize) -> i64 {
         let time = i64::try_from(state.time).unwrap_or(i64::MAX);
         BEGIN + time - state.set_back + if by == 0 { i64::from(self.skew) } else { 0 }
@@ -212,7 +212,7 @@ impl LimiterModel {
             after = Counters::from_counts(after.high_water(), &counts).expect("kept");
         }
         let after = kept(&after);
-        // What is ahead is counted in the request's window, also by a refusal.
+        // Requests ahead of the clock count in the request's window, also when one is refused.
         state.by_halves |= !allowed
             && self.counting == Counting::Admitted
             && after != before

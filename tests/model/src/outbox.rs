@@ -10,8 +10,8 @@ use std::time::Duration;
 /// The number of messages.
 pub const MESSAGES: usize = 2;
 
-/// The ticks for which a lease lasts, beside those by which clocks differ.
-/// `DispatcherOptions::lease`: twice the time-out and 10 s.
+/// The length of a lease in ticks, without the difference of clocks
+/// (`DispatcherOptions::lease`: twice the time-out and 10 s).
 const LEASE: u8 = 2;
 
 /// The ticks that may pass while a delivery is under way. `deliver::post`: sealing and sending each
@@ -131,7 +131,7 @@ pub struct Entry {
 /// The openings of the endpoint's circuit and the ticks for which it is open.
 pub type Open = (u8, u8);
 
-/// What a delivery shows of its endpoint: an opening of the circuit, and the ticks of a rest.
+/// The effects of a delivery on its endpoint: an opening of the circuit, and a rest in ticks.
 pub type News = (Option<Open>, u8);
 
 fn after_a_tick((open, rest): News) -> News {
@@ -151,8 +151,8 @@ pub enum Next {
 }
 
 /// The stored state of the engine: `crates/runtime/stores/src/{memory,sqlite,postgres}/outbox.rs`.
-/// A test compares its operations with the product's. `skew` is the number of ticks by which the
-/// caller's clock is ahead.
+/// A test compares its operations with the product's. `skew` is the lead of the caller's clock,
+/// in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Store {
     /// The entries.
@@ -457,7 +457,7 @@ pub struct State {
 /// The end of a delivery. `deliver::judge`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The receiver stored the message and said so.
+    /// The receiver stored the message and acknowledged it.
     Acknowledged,
     /// The receiver stored the message; its answer was lost.
     AnswerLost,
@@ -523,7 +523,7 @@ pub enum Action {
 pub struct OutboxModel {
     /// The planted fault.
     pub fault: Option<Fault>,
-    /// The ticks by which the clock of the second dispatcher is ahead.
+    /// The lead of the second dispatcher's clock, in ticks.
     pub skew: u8,
     /// The most crashes in a run.
     pub crashes: u8,

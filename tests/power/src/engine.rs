@@ -28,8 +28,8 @@ pub(crate) trait Engine: Clone + Send + Sync + 'static {
     fn imported(names: Vec<String>) -> Self::Work;
     /// Moves a log into its file, if there is one.
     fn fold(&self) -> impl Future<Output = ()> + Send;
-    /// Copies a log into its file, as another program does or a log that is long: the next write
-    /// begins the log anew, over what it holds.
+    /// Copies the log into the database file, as another program or a long log would cause. The
+    /// next write overwrites the log from its start.
     fn checkpoint(&self) -> impl Future<Output = Result<(), Failure>> + Send;
 }
 

@@ -46,9 +46,9 @@ struct State {
     handled: BTreeMap<HyphenatedUuid, u32>,
     /// When entries were completed, by the clock that did so.
     completed: BTreeMap<EntryId, Timestamp>,
-    /// The messages that the inbox has forgotten: the time by which, and the one of its completion.
+    /// The messages that the inbox has forgotten, with the time of forgetting and of completion.
     forgotten: BTreeMap<HyphenatedUuid, (Timestamp, Timestamp)>,
-    /// Of these, those that may be handled again, because a clock was ahead.
+    /// The forgotten messages that may be handled again, because a clock was ahead.
     excused: BTreeSet<HyphenatedUuid>,
     /// The latest deliveries that were acknowledged.
     deliveries: VecDeque<Request<Bytes>>,
@@ -72,14 +72,13 @@ struct State {
     /// The number of times that each entry was handed over as new.
     added: BTreeMap<Listed, usize>,
     rows: BTreeMap<String, Listed>,
-    /// The rows of which it was said that they may be others of the table in a later form, so that a
-    /// person decides.
+    /// The rows that were marked as possible later forms of other rows, for a person to decide.
     undecided: BTreeSet<String>,
-    /// What each id has stood for, of which another system than the biller's own may have rows.
+    /// The entry of each id, including ids that another system than the biller's may have stored.
     ids: BTreeMap<String, Listed>,
 }
 
-/// What the model knows of the biller's stores, and of the tables beside them.
+/// The model's copy of the biller's stores, and of the tables beside them.
 #[derive(Debug)]
 pub(crate) struct BillerCopy {
     received: BTreeMap<HyphenatedUuid, EntryId>,
@@ -90,7 +89,7 @@ pub(crate) struct BillerCopy {
     rows: BTreeMap<String, Listed>,
 }
 
-/// What the model knows of the provider's stores.
+/// The model's copy of the provider's stores.
 #[derive(Debug)]
 pub(crate) struct ProviderCopy {
     enqueued: BTreeSet<HyphenatedUuid>,
@@ -441,7 +440,7 @@ impl Model {
                 "{forgotten} entries before {day} are forgotten"
             ));
         }
-        // One of each account is of long ago.
+        // Each account has one entry of long ago.
         if day >= self.world.first_day() && forgotten > 1 {
             self.world
                 .violated(format_args!("entries before {day} are forgotten"));

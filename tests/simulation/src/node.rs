@@ -143,7 +143,7 @@ impl Node {
         }
     }
 
-    /// Runs a process, and another one after each crash or stop, for ever.
+    /// Runs a process, and starts another one after each crash or stop, without end.
     pub(crate) async fn run(
         self: Arc<Self>,
         boot: impl Fn(Arc<Life>, Stop) -> BoxFuture<'static, Process>,
@@ -201,7 +201,7 @@ impl Node {
                 continue;
             }
             // The process ends. Tasks that product code has spawned cannot be dropped from here, so
-            // each waits for ever at its next operation.
+            // each blocks at its next operation.
             life.dead.store(true, Ordering::Relaxed);
             *lock(&self.door) = None;
             drop((tasks, serving));
@@ -311,7 +311,7 @@ impl Life {
         pending::<()>().await;
     }
 
-    /// Waits while the process stands still, and for ever if it has ended.
+    /// Waits while the process is paused, and without end if the process has ended.
     pub(crate) async fn go_on(&self) {
         loop {
             let still = self.node.troubled(Trouble::Pause);

@@ -365,8 +365,8 @@ pub(crate) struct Books {
     /// True if a page begins at a number of entries, so that pages shift when the bank inserts an
     /// entry; false if it begins after an entry.
     by_offset: bool,
-    /// The accounts whose pages have shifted. Once each: where they shift during both of two walks,
-    /// nobody can tell an entry without a reference from a twin.
+    /// The accounts whose pages have shifted. Each account shifts once, because after shifts in two
+    /// walks an entry without a reference cannot be distinguished from a twin.
     shifted: Mutex<[bool; 2]>,
 }
 

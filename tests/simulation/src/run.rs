@@ -147,14 +147,14 @@ struct Scene {
     company: Arc<Company>,
     providers: [Arc<Node>; 2],
     billers: [Arc<Node>; 2],
-    /// Whether the stores of provider and biller were copied, and put back.
+    /// The states of backup and restore of the provider's and the biller's stores.
     restores: Mutex<[Restore; 2]>,
     /// The time of the copy that the biller's stores were put back to, of which operators have the
     /// messages of since then delivered again.
     resent_since: Mutex<Option<Timestamp>>,
 }
 
-/// What was done to the stores of a side.
+/// The state of backup and restore of one side's stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Restore {
     Never,
@@ -241,8 +241,8 @@ impl Scene {
         }
     }
 
-    /// Copies the stores of a side, or puts them back to the copy, each once. As the guide says,
-    /// every program that uses a database is stopped before.
+    /// Copies the stores of a side, or restores them from the copy, each once. Every program that
+    /// uses a database is stopped before, as the guide requires.
     fn restore(&self) {
         let world = &self.world;
         let side = usize::try_from(world.below(2)).unwrap_or(0);
@@ -366,7 +366,7 @@ impl Scene {
             _ => self.some_node(),
         };
         let both = world.below(2) == 0;
-        // What starts under a wrong clock sweeps by it.
+        // A process that starts under a wrong clock deletes old records by that clock.
         if world.kind == Kind::Retention {
             node.stop();
         }

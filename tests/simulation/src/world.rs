@@ -13,15 +13,15 @@ use tokio::time::Instant;
 /// (`Australia/Sydney`).
 const DAY: i64 = 1_772_409_600_000;
 const MINUTE: i64 = 60_000;
-/// The time by which the bank is ahead of UTC.
+/// The bank's offset from UTC.
 const BANK_AHEAD: i64 = 11 * 60 * MINUTE;
 
-/// The kinds of faults, each with a rate of its own in a run, or none.
+/// The kinds of faults. A run gives each kind its own rate, which may be zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     /// The process ends before or after an operation of a store.
     Crash,
-    /// The store refuses an operation, or does it and its answer is lost.
+    /// The store refuses an operation, or carries it out and loses the answer.
     Store,
     /// The disk is full, for one operation or for a while.
     Full,
@@ -83,7 +83,7 @@ impl Fault {
     ];
 }
 
-/// What befalls the stores of a run besides faults.
+/// The events that change a run's stores besides faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,

@@ -19,8 +19,8 @@ impl ReceivedStatement {
         self.document_with(&ReadOptions::default())
     }
 
-    /// Reads the payload with the given options. It must be of version 06, unless
-    /// [`ReadOptions::versions`] says otherwise.
+    /// Reads the payload with the given options. The document must be of
+    /// version 06, or of one that [`ReadOptions::versions`] allows.
     ///
     /// # Errors
     /// [`ReadError`] if the payload is not a readable camt.052.001.06 document, or has something

@@ -40,7 +40,7 @@ fn entry(number: u8, occurrence: u32) -> SeenEntry {
     SeenEntry::new(key(number), occurrence, None)
 }
 
-/// Records entries and replaces the position by this one, whatever it was; `None` if it stays.
+/// Records entries, and sets the position if one is given, without comparing the one before.
 ///
 /// # Panics
 /// If the engine says that another process was faster.

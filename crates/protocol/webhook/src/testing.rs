@@ -330,8 +330,8 @@ async fn final_histories_are_forgotten(store: &impl Histories) {
     assert_eq!(again.len(), 1, "a new history, under a higher number");
 }
 
-/// Returns the open outcomes by the number of their history. A second reader, which begins anew, has
-/// to find the same.
+/// Returns the open outcomes by the number of their history. A second reader, which starts from
+/// nothing, must find the same ones.
 async fn open(store: &impl Histories, reader: &mut OpenOutcomes) -> Vec<(u64, OpenState)> {
     let listed = |reader: &OpenOutcomes| {
         let mut open: Vec<_> = reader

@@ -109,7 +109,7 @@ impl MemoryStore {
         }
     }
 
-    /// A store of its own with the records of this one as they are now, as a backup has them.
+    /// Returns a separate store with a copy of the present records, like a backup.
     #[cfg(feature = "simulation")]
     #[must_use]
     pub fn copy(&self) -> Self {

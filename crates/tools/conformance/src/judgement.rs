@@ -87,7 +87,7 @@ const DEFECTS: [(Asks, &[&str], &str); 12] = [
         &[""],
         "those who read answers by the specification fail on it",
     ),
-    // The last one is the kind of rows beyond the specification, whatever they ask.
+    // The last one is the kind of all rows beyond the specification.
     (
         Asks::Service,
         &["-"],

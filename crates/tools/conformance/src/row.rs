@@ -21,7 +21,7 @@ pub struct Row {
     pub(crate) asks: Asks,
 }
 
-/// What a row asks of the subject, which tells what a failure means.
+/// The demand of a row on the subject, which gives a failure its meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Asks {
     /// To do what is right with what is right.

@@ -125,8 +125,8 @@ impl AccountPoll {
             completions: None,
         };
         let may_complete = self.position.tracked.may_complete(&on_page, &evidence);
-        // What the walk before has held back is decided. An entry that the bank has completed since
-        // then waits for another walk.
+        // The entries that the walk before held back are decided. An entry that the bank has
+        // completed since then waits for another walk.
         let is_decided = |seen: &SeenEntry| {
             let decided = self.completions.as_ref().filter(|_| walk.full);
             decided.is_some_and(|decided| decided.contains_key(&(seen.key, seen.occurrence)))

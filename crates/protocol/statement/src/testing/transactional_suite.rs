@@ -163,8 +163,8 @@ where
         );
     }
 
-    /// Both processes walk from one position, and the bank completes an entry in between: its two
-    /// forms have different keys, and only the position tells that they are one payment.
+    /// Two processes walk from one position, and the bank completes an entry in between. The
+    /// entry's two forms have different keys; only the position shows that they are one payment.
     async fn a_second_process_with_other_entries_is_noticed(&self) {
         let own = account("COMPLETED");
         record(self.one, &own, &[], Some("start"))

@@ -60,7 +60,7 @@ pub struct BilateralAmendment {
     /// Default: 1 to 140 characters.
     #[wire(bound = LINE)]
     pub transfer_arrangement: Amended<String>,
-    /// Whether the mandate is extended automatically.
+    /// True if the mandate is extended automatically.
     pub automatic_extension_indicator: Option<bool>,
     /// The changes of the payment schedule and amounts.
     pub payment_information: Option<AmendedPaymentInformation>,

@@ -27,20 +27,20 @@ pub struct MandateNotification {
     pub mandate_status: Option<MandateStatus>,
     /// The action; the duplicate check key.
     pub action_identification: ActionId,
-    /// What the action does.
+    /// The kind of the action.
     pub action_type: ActionType,
     /// The action's status.
     pub action_status: ActionStatus,
-    /// Why the action was resolved as it was.
+    /// The reason for the action's resolution.
     pub resolution_event: Option<ResolutionEvent>,
-    /// What the action changed.
+    /// The changes that the action made.
     pub details: Option<Details>,
     /// Members that this version does not know, in their order.
     #[wire(extra)]
     pub extra: ExtraMembers,
 }
 
-/// Why an action was resolved as it was.
+/// The reason for an action's resolution.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ResolutionEvent {

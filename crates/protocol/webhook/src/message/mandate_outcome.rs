@@ -30,12 +30,12 @@ pub struct MandateActionOutcome {
     pub mandate_status: Option<MandateStatus>,
     /// The action.
     pub action_identification: Option<ActionId>,
-    /// What the action does.
+    /// The kind of the action.
     pub action_type: Option<ActionType>,
     /// The action's status.
     pub action_status: Option<ActionStatus>,
-    /// Whether the action was created bilateral or unilateral; only for creation and amendment
-    /// actions.
+    /// True if the action was created bilateral, false if unilateral; only for creation and
+    /// amendment actions.
     pub bilateral: Option<bool>,
     /// Only where a debtor alias was given in the creation or amendment request. Default: 1 to
     /// 140 printable ASCII.
@@ -44,14 +44,14 @@ pub struct MandateActionOutcome {
     /// By when the counterparty is asked to resolve a bilateral action. Informational: it
     /// changes no state and no expiry.
     pub resolution_requested_by: Option<Timestamp>,
-    /// What went wrong.
+    /// The error of a failed action.
     pub error: Option<OutcomeError>,
     /// Members that this version does not know, in their order.
     #[wire(extra)]
     pub extra: ExtraMembers,
 }
 
-/// What went wrong with a mandate action.
+/// The error of a failed mandate action.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct OutcomeError {

@@ -11,7 +11,7 @@ pub struct DebtorInformation {
     /// Default: 1 to 140 printable ASCII characters.
     #[wire(bound = NAME)]
     pub party_name: Option<String>,
-    /// How the account is identified.
+    /// The kind of the account's identification.
     pub account_identification_type_code: Option<AccountIdentificationType>,
     /// The account; may be partly masked. Default: 1 to 34 printable ASCII characters.
     #[wire(bound = ACCOUNT)]
@@ -51,7 +51,7 @@ pub struct AmendedDebtor {
     /// Default: 1 to 140 printable ASCII characters.
     #[wire(bound = NAME)]
     pub ultimate_party_name: Amended<String>,
-    /// How the account is identified.
+    /// The kind of the account's identification.
     pub account_identification_type_code: Amended<AccountIdentificationType>,
     /// The account. Default: 1 to 34 printable ASCII characters.
     #[wire(bound = ACCOUNT)]

@@ -12,7 +12,7 @@ use bankrail_values::Date;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct PaymentInformation {
-    /// How often payments fall due.
+    /// The frequency of payments.
     pub payment_frequency: Option<PaymentFrequency>,
     /// No payment before this time of day.
     pub payment_execute_not_before_time: Option<TimeOfDay>,
@@ -20,7 +20,7 @@ pub struct PaymentInformation {
     pub count_per_period: Option<CountPerPeriod>,
     /// The day or week within the period.
     pub point_in_time: Option<PointInTime>,
-    /// How the amount of each payment is set.
+    /// The way in which the amount of each payment is set.
     pub payment_amount_type: Option<AmountType>,
     /// The first payment's amount.
     pub first_payment_amount: Option<MessageAmount>,
@@ -40,7 +40,7 @@ pub struct PaymentInformation {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct AmendedPaymentInformation {
-    /// How often payments fall due.
+    /// The frequency of payments.
     pub payment_frequency: Amended<PaymentFrequency>,
     /// No payment before this time of day.
     pub payment_execute_not_before_time: Amended<TimeOfDay>,
@@ -48,7 +48,7 @@ pub struct AmendedPaymentInformation {
     pub count_per_period: Amended<CountPerPeriod>,
     /// The day or week within the period.
     pub point_in_time: Amended<PointInTime>,
-    /// How the amount of each payment is set.
+    /// The way in which the amount of each payment is set.
     pub payment_amount_type: Amended<AmountType>,
     /// The day of the first payment.
     pub first_payment_date: Amended<Date>,

@@ -15,7 +15,7 @@ use bankrail_values::{BoundedText, Date, HyphenatedUuid, Timestamp};
 pub type CaseId = BoundedText<1, 20>;
 /// The payer's text: 1 to 2048 code points.
 pub type Narrative = BoundedText<1, 2048>;
-/// How often a notification was regenerated, as text of 1 to 2 code points.
+/// The number of times that a notification was regenerated, as text of 1 to 2 code points.
 pub type ReminderCount = BoundedText<1, 2>;
 
 /// A payer's query, raised through the payer's institution.
@@ -31,7 +31,7 @@ pub struct QueryNotification {
     /// The only value is `INV14`.
     #[wire(fixed)]
     pub investigation_type_code: InvestigationType,
-    /// What the query is about.
+    /// The subject of the query.
     pub case_type: CaseType,
     /// Increases by 1 each time the same notification is regenerated while no resolution has
     /// been received. Stays text; part of the duplicate check key, as a number. Default: absent
@@ -75,11 +75,11 @@ pub struct MandateDetails {
     pub mps_user_id: Option<MpsUserId>,
     /// The mandate.
     pub mandate_identification: Option<MandateId>,
-    /// How the mandate was established.
+    /// The scheme under which the mandate was established.
     pub establishment_scheme: Option<EstablishmentScheme>,
     /// The purpose of the mandate.
     pub mandate_purpose_code: Option<MandatePurpose>,
-    /// What the mandate pays for.
+    /// The description of what the mandate pays for.
     pub description: Option<String>,
     /// Default: 1 to 140 characters.
     #[wire(bound = LINE)]

@@ -56,7 +56,7 @@ impl Probe {
         let Some(audiences) = reach(exchange, &mut steps).await else {
             return Self { steps };
         };
-        // A token at hand says nothing about the key and the audience of today.
+        // A cached token does not show that today's key and audience are right.
         match tokens.renew().await {
             Ok(token) => {
                 steps.push(passed("token", granted(exchange)));

@@ -47,9 +47,9 @@ bankrail_values::options! {
         /// that is delivered again counts as new, unless it is too old
         /// ([`ReceiversOptions::max_age`]).
         pub(super) retention(Duration => Some): Option<Duration> = None,
-        /// The source of the sender's verifying keys. When a message is rejected, it is asked for
-        /// new keys, whatever the message's `kid`, and if it has read some, the message is opened
-        /// once more. Default: none; such a message is refused.
+        /// The source of the sender's verifying keys. When a message with any `kid` is
+        /// rejected, the source reads new keys; if there are some, the message is opened once more.
+        /// Default: none; such a message is refused.
         ///
         /// Give the opener the keys of the same source: it may be a
         /// [`KeyFolder`](super::keys::KeyFolder) or, with the feature `jwks-url`, a `JwksUrl`.

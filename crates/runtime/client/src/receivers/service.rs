@@ -272,8 +272,8 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         // Keys that were read after this moment can verify the message.
         let since = tokio::time::Instant::now().into_std();
         let opened = shared.opening.open(&sealed).await;
-        // A wrong tag and an invalid signature are one kind, so that the time does not tell them
-        // apart.
+        // A wrong tag and an invalid signature are one kind, so that both take the same path and
+        // time.
         let rejected = match &opened {
             Err(Refusal::NotOpened(one)) => matches!(
                 one.error.kind(),

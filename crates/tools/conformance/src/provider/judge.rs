@@ -171,7 +171,7 @@ pub(super) struct Judge {
     book: Option<Hook>,
     /// Steps the provider's clock.
     clock: Option<Hook>,
-    /// The time by which it was stepped.
+    /// The total of all steps of the subject's clock.
     stepped: Duration,
     /// The longest time for an answer or an order.
     timeout: Duration,

@@ -114,7 +114,7 @@ pub(super) enum Expected {
 }
 
 impl Expected {
-    /// What a row that expects this asks of the receiver.
+    /// Returns the demand on the receiver of a row that expects this.
     pub(super) fn asks(self) -> Asks {
         match self {
             Self::Acknowledged

@@ -129,7 +129,7 @@ async fn a_day_whose_end_was_missed_is_said_to_be_incomplete() {
     );
 }
 
-/// What the bank still listed was handed over again.
+/// Entries that the bank still listed were once handed over again.
 #[tokio::test(start_paused = true)]
 async fn under_a_clock_that_is_ahead_nothing_is_forgotten_that_the_bank_lists() {
     let bank = Bank::new(&[(A, &[&[1]])]);

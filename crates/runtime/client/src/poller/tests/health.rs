@@ -83,7 +83,7 @@ async fn a_poller_is_not_ready_while_the_last_token_call_was_refused() {
             run_for(&poller, seconds(2_400)).await;
             assert_eq!(poller.check(), Ok(()), "good again");
         }
-        // A call that was not answered says nothing of the token.
+        // A call without an answer does not show that the token is wrong.
         bank.fail(
             A,
             std::iter::once(refused()).chain((0..20).map(|_| stray(503, AnswerForm::Html))),

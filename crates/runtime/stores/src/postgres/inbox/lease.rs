@@ -69,8 +69,8 @@ const WAKE: &str = "WITH due AS (
     WHERE entry = ANY (ARRAY(SELECT entry FROM due))
     RETURNING kind, entry";
 
-// The comparison of rows leaves the planner no index but that by kind and number, whatever it
-// expects of the table. `SKIP LOCKED`: a locked message is being changed by another transaction.
+// The comparison of rows lets the planner use only the index by kind and number, also with old
+// statistics of the table. `SKIP LOCKED`: another transaction is changing a locked message.
 const LEASE: &str = "WITH found AS (
         SELECT queue.entry FROM unnest($1::text[], $2::bigint[]) AS mark (kind, entry)
         CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue

@@ -11,7 +11,7 @@ use redis::{Cmd, FromRedisValue};
 
 pub(super) const SCRIPT: &str = include_str!("seen.lua");
 
-/// The answers of the script to a record; the third is that there is no room.
+/// The answers of the script to a record. The third one means that the account is full.
 const RECORDED: u8 = 1;
 const OVERTAKEN: u8 = 2;
 

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tokio::time::sleep;
 
-/// How often a statement is asked for while bookings are missing, and the pauses that the longest
-/// time for an answer has.
+/// The number of requests for a statement while bookings are missing, and of the pauses that
+/// divide the longest time for an answer.
 const ATTEMPTS: usize = 3;
 const PAUSES: u32 = 15;
 
@@ -61,7 +61,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
     // One account of each currency comes before the second of any.
     let mut currencies = BTreeSet::new();
     whole.sort_by_cached_key(|found| !currencies.insert(Facts::of(&found.payload).currency));
-    // Each is asked for twice.
+    // Each statement is asked for twice.
     let left = judge.left(Endpoint::Statement);
     let affordable = (left.saturating_sub(statements.kept) / 2).max(1);
     let left_out = whole.len().saturating_sub(affordable);
@@ -97,7 +97,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
     judge.rows(ROWS, verdicts);
 }
 
-/// What was found about the bookings of one account, for each row; why they were not judged.
+/// Judges the bookings of one account, for each row, or returns the reason why it could not.
 async fn ordered(
     judge: &mut Judge,
     hook: &Hook,
@@ -243,7 +243,7 @@ impl Booking {
         parse_decimal(&self.amount).unwrap_or_default()
     }
 
-    /// What was found about a fast payment.
+    /// The finding about a fast payment.
     fn if_fast(&self, right: bool, expected: &str) -> Found {
         match right {
             _ if !self.is_fast() => Found::Absent,
@@ -434,7 +434,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(once(&after), [true; 6]);
-        // One of the two that are alike.
+        // Removes one of the two equal entries.
         after.entries.pop();
         assert_eq!(once(&after), [true, true, true, true, false, false]);
         after.entries.push(entry(&bookings[0]));

@@ -50,7 +50,7 @@ pub(super) struct Statement {
 /// The statements that were requested.
 pub(super) struct Statements {
     pub(super) found: Vec<Statement>,
-    /// Those that bookings have changed, as they were before.
+    /// The statements that bookings have changed, as they were before.
     pub(super) before: Vec<Statement>,
     /// The accounts that the budget did not last for.
     pub(super) left_out: usize,

@@ -36,7 +36,7 @@ const FIRST: usize = 5;
 const SLIDING: usize = LIMIT - BEFORE / 2;
 
 const HOUR: u64 = 3600;
-/// How late the judge may be half way into the hour. From 180 s on, one call more is right.
+/// The longest delay of the judge half way into the hour. From 180 s on, one call more is right.
 const LATE: Duration = Duration::from_secs(150);
 /// The longest time that all of it takes: two hours until nothing counts, one or two until an hour
 /// begins, and that.
