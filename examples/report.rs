@@ -1,7 +1,7 @@
 //! Printing of an account report, for the programs `statement` and `sandbox`.
 
 use bankrail::camt052::{
-    AccountId, Balance, CountAndSum, Direction, Document, Entry, EntryLine, Report,
+    AccountIdentification, Balance, CountAndSum, Direction, Document, Entry, EntryLine, Report,
 };
 use std::io::{self, Write};
 
@@ -19,8 +19,8 @@ pub(crate) fn print_document(document: &Document, out: &mut impl Write) -> io::R
 fn print_report(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let account = &report.account;
     let id = match &account.id {
-        AccountId::Iban(iban) => iban.as_str(),
-        AccountId::Other(other) => other.id.as_str(),
+        AccountIdentification::Iban(iban) => iban.as_str(),
+        AccountIdentification::Other(other) => other.id.as_str(),
         _ => "?",
     };
     write!(out, "  account {id}")?;
@@ -110,7 +110,7 @@ fn print_line(entry: &Entry, line: &EntryLine<'_>, out: &mut impl Write) -> io::
     }
     if let Some(transaction) = line.transaction {
         let parties = transaction.parties.as_ref();
-        if let Some(AccountId::Other(account)) = parties
+        if let Some(AccountIdentification::Other(account)) = parties
             .and_then(|parties| parties.creditor_account.as_ref())
             .map(|account| &account.id)
         {

@@ -3,8 +3,8 @@
 use bankrail_iso20022::Choice;
 
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]
-#[element(type = "AccountId1Choice")]
-pub enum AccountId {
+#[element(type = "AccountIdentification4Choice")]
+pub enum AccountIdentification {
     #[element("IBAN")]
     Iban,
     #[element(unknown)]

@@ -65,7 +65,7 @@ pub struct Statement {
     /// mandatory in the schema; tolerant reading may miss it.
     #[element("CreDtTm", soft, until = 6)]
     #[element("CreDtTm", since = 7)]
-    pub created_at: Option<DateTime>,
+    pub created_at: Option<IsoDateTime>,
     /// The period that the statement covers, from and to. `FrToDt`.
     #[element("FrToDt")]
     pub period: Option<DateTimePeriod>,

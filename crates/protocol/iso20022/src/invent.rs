@@ -229,7 +229,7 @@ fn offset(from: &mut Inventor<'_, '_>) -> Result<Option<Offset>> {
     })
 }
 
-impl Invent for Date {
+impl Invent for IsoDate {
     fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let year = if from.ratio(1, 8)? {
             from.int_in_range(1..=99_999)?
@@ -246,9 +246,9 @@ impl Invent for Date {
     }
 }
 
-impl Invent for DateTime {
+impl Invent for IsoDateTime {
     fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
-        let date = Date::invent(from)?;
+        let date = IsoDate::invent(from)?;
         let offset = date
             .offset()
             .map(|offset| offset.to_string())
@@ -276,9 +276,9 @@ impl Invent for DateTime {
     }
 }
 
-impl Invent for YearMonth {
+impl Invent for IsoYearMonth {
     fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
-        let date = Date::invent(from)?;
+        let date = IsoDate::invent(from)?;
         let offset = date
             .offset()
             .map(|offset| offset.to_string())

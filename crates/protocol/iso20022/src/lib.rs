@@ -41,7 +41,7 @@ pub use read::{
     ReadOptions,
 };
 pub use value::amount::Amount;
-pub use value::date::{Date, DateFormatError, DateTime, Offset, YearMonth};
+pub use value::date::{DateFormatError, IsoDate, IsoDateTime, IsoYearMonth, Offset};
 pub use value::envelope::Envelope;
 pub use value::identifier::{
     AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, Lei, PhoneNumber,

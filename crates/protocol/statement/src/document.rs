@@ -5,7 +5,8 @@ use crate::{
     StatementRequest,
 };
 use bankrail_camt052::{
-    AccountId, Date, DateOrDateTime, Document, Entry, Parsed, ReadError, ReadOptions, Version,
+    AccountIdentification, DateOrDateTime, Document, Entry, IsoDate, Parsed, ReadError,
+    ReadOptions, Version,
 };
 use bankrail_values::excerpt;
 
@@ -53,15 +54,17 @@ impl ReceivedStatement {
         }
         for report in &document.reports {
             match &report.account.id {
-                AccountId::Iban(iban) if iban.as_str() != self.account_id => {
+                AccountIdentification::Iban(iban) if iban.as_str() != self.account_id => {
                     self.other_account(iban.as_str())
                 }
-                AccountId::Other(other) if !is_respelled(other.id.as_str(), &self.account_id) => {
+                AccountIdentification::Other(other)
+                    if !is_respelled(other.id.as_str(), &self.account_id) =>
+                {
                     return Err(ReplyError::OtherAccount {
                         found: excerpt(other.id.as_str()),
                     });
                 }
-                AccountId::Other(other) if other.id.as_str() != self.account_id => {
+                AccountIdentification::Other(other) if other.id.as_str() != self.account_id => {
                     self.other_account(other.id.as_str())
                 }
                 _ => {}
@@ -142,7 +145,7 @@ fn first_out_of_order<'a>(
 type Moment = ((i32, u8, u8), Option<(u8, u8, u8, u32)>);
 
 fn moment(date: &DateOrDateTime) -> Option<Moment> {
-    let day = |date: Date| (date.year(), date.month(), date.day());
+    let day = |date: IsoDate| (date.year(), date.month(), date.day());
     match date {
         DateOrDateTime::Date(date) => Some((day(*date), None)),
         DateOrDateTime::DateTime(at) => Some((

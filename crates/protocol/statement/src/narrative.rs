@@ -10,7 +10,7 @@
 //!   creditor account (Default).
 
 use bankrail_camt052::{
-    AccountId as CamtAccountId, CounterpartyAccount, Direction, Entry, OtherAccountId, Text,
+    AccountIdentification, CounterpartyAccount, Direction, Entry, OtherAccountId, Text,
     Transaction, TransactionParties,
 };
 
@@ -150,7 +150,7 @@ impl VirtualAccount {
         for transaction in credits(entry) {
             let mut id = OtherAccountId::new(self.number.clone());
             id.issuer = Some(self.issuer.clone());
-            let account = CounterpartyAccount::new(CamtAccountId::Other(id));
+            let account = CounterpartyAccount::new(AccountIdentification::Other(id));
             transaction.parties.get_or_insert_default().creditor_account = Some(Box::new(account));
         }
     }
@@ -163,7 +163,9 @@ impl VirtualAccount {
             .lines()
             .find(|line| *line.direction() == Direction::Credit)?;
         match &credit.own_account()?.id {
-            CamtAccountId::Other(id) => Self::new(id.id.as_str(), id.issuer.as_ref()?.as_str()),
+            AccountIdentification::Other(id) => {
+                Self::new(id.id.as_str(), id.issuer.as_ref()?.as_str())
+            }
             _ => None,
         }
     }

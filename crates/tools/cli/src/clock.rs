@@ -1,11 +1,11 @@
 //! Times for people: as written, in UTC and in the zone of the machine.
 
-use bankrail::camt052::DateTime;
+use bankrail::camt052::IsoDateTime;
 use bankrail::values::Timestamp;
 use time::{OffsetDateTime, UtcOffset};
 
 /// A time as it is written, and, where it has an offset, in UTC and in the zone of the machine.
-pub(crate) fn moment(at: &DateTime) -> String {
+pub(crate) fn moment(at: &IsoDateTime) -> String {
     match at.offset().and_then(|_| at.to_time(UtcOffset::UTC)) {
         Some(instant) => format!("{at} ({})", both(instant)),
         None => at.to_string(),

@@ -6,7 +6,7 @@ use std::fmt;
 /// The text of a choice when the document held none of its alternatives.
 const UNKNOWN: &str = "unknown";
 
-impl AccountId {
+impl AccountIdentification {
     /// Returns the IBAN; `None` for another identification.
     #[must_use]
     pub fn iban(&self) -> Option<&Iban> {
@@ -36,7 +36,7 @@ impl AccountId {
     }
 }
 
-impl fmt::Display for AccountId {
+impl fmt::Display for AccountIdentification {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(self.as_str().unwrap_or(UNKNOWN))
     }
@@ -51,7 +51,7 @@ impl IssuedId {
 impl DateOrDateTime {
     /// Returns the date and time; `None` for a date alone.
     #[must_use]
-    pub fn date_time(&self) -> Option<&DateTime> {
+    pub fn date_time(&self) -> Option<&IsoDateTime> {
         match self {
             Self::DateTime(at) => Some(at),
             _ => None,
@@ -60,7 +60,7 @@ impl DateOrDateTime {
 
     /// Returns the date, with or without a time; `None` when the document held neither.
     #[must_use]
-    pub fn date(&self) -> Option<Date> {
+    pub fn date(&self) -> Option<IsoDate> {
         match self {
             Self::Date(date) => Some(*date),
             Self::DateTime(at) => Some(at.date()),
@@ -82,7 +82,7 @@ impl fmt::Display for DateOrDateTime {
 impl AvailabilityDate {
     /// Returns the date; `None` for a number of days.
     #[must_use]
-    pub fn actual(&self) -> Option<Date> {
+    pub fn actual(&self) -> Option<IsoDate> {
         match self {
             Self::Actual(date) => Some(*date),
             _ => None,

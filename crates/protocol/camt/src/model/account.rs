@@ -11,7 +11,7 @@ use crate::*;
 pub struct Account {
     /// The IBAN, or another identification. `Id`.
     #[element("Id")]
-    pub id: AccountId,
+    pub id: AccountIdentification,
     /// The kind of account. `Tp`.
     #[element("Tp")]
     pub kind: Option<AccountType>,
@@ -45,7 +45,7 @@ pub struct Account {
 pub struct CounterpartyAccount {
     /// The IBAN, or another identification. `Id`.
     #[element("Id")]
-    pub id: AccountId,
+    pub id: AccountIdentification,
     /// The kind of account. `Tp`.
     #[element("Tp")]
     pub kind: Option<Box<AccountType>>,
@@ -91,7 +91,7 @@ pub struct OtherAccountId {
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]
 #[element(type = "AccountIdentification4Choice")]
 #[non_exhaustive]
-pub enum AccountId {
+pub enum AccountIdentification {
     /// The element `IBAN`.
     #[element("IBAN")]
     Iban(Iban),

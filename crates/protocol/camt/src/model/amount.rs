@@ -92,7 +92,7 @@ pub struct CurrencyExchange {
     pub contract: Option<Text<35>>,
     /// When the rate was quoted. `QtnDt`.
     #[element("QtnDt")]
-    pub quoted_at: Option<DateTime>,
+    pub quoted_at: Option<IsoDateTime>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,

@@ -108,7 +108,7 @@ pub enum AvailabilityDate {
     Days(SignedDays),
     /// The element `ActlDt`.
     #[element("ActlDt")]
-    Actual(Date),
+    Actual(IsoDate),
     /// A document without any of the alternatives; the extras of the parent hold what it has
     /// instead.
     #[element(unknown)]

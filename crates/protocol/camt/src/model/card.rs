@@ -92,7 +92,7 @@ pub struct IndividualCardTransaction {
     pub product: Option<Box<Product>>,
     /// The element `VldtnDt`.
     #[element("VldtnDt")]
-    pub validated: Option<Date>,
+    pub validated: Option<IsoDate>,
     /// The element `VldtnSeqNb`.
     #[element("VldtnSeqNb")]
     pub validation_sequence_number: Option<Text<35>>,
@@ -218,10 +218,10 @@ pub struct PlainCardData {
     pub sequence_number: Option<Digits<2, 3>>,
     /// The element `FctvDt`.
     #[element("FctvDt")]
-    pub effective: Option<YearMonth>,
+    pub effective: Option<IsoYearMonth>,
     /// The element `XpryDt`.
     #[element("XpryDt")]
-    pub expiry: YearMonth,
+    pub expiry: IsoYearMonth,
     /// The element `SvcCd`.
     #[element("SvcCd")]
     pub service_code: Option<Digits<3, 3>>,
@@ -263,7 +263,7 @@ pub struct Track {
 pub struct CardTransactionId {
     /// The element `TxDtTm`.
     #[element("TxDtTm")]
-    pub at: DateTime,
+    pub at: IsoDateTime,
     /// The element `TxRef`.
     #[element("TxRef")]
     pub reference: Text<35>,

@@ -38,7 +38,7 @@ pub struct DocumentLineId {
     pub number: Option<Text<35>>,
     /// The element `RltdDt`.
     #[element("RltdDt")]
-    pub date: Option<Date>,
+    pub date: Option<IsoDate>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,

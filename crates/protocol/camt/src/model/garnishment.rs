@@ -23,7 +23,7 @@ pub struct Garnishment {
     pub reference_number: Option<Text<140>>,
     /// The element `Dt`.
     #[element("Dt")]
-    pub date: Option<Date>,
+    pub date: Option<IsoDate>,
     /// The element `RmtdAmt`.
     #[element("RmtdAmt")]
     pub remitted: Option<Amount>,

@@ -16,7 +16,7 @@ pub struct GroupHeader {
     /// When the message was made, with the offset it was written with, if any. `CreDtTm`, mandatory
     /// in the schema; tolerant reading may miss it.
     #[element("CreDtTm", soft)]
-    pub created_at: Option<DateTime>,
+    pub created_at: Option<IsoDateTime>,
     /// The recipient of the message, if that is not the account owner. `MsgRcpt`.
     #[element("MsgRcpt")]
     pub recipient: Option<Box<Party>>,
@@ -49,7 +49,7 @@ pub struct OriginalQuery {
     pub message_name: Option<Text<35>>,
     /// When the query was made. `CreDtTm`.
     #[element("CreDtTm")]
-    pub created_at: Option<DateTime>,
+    pub created_at: Option<IsoDateTime>,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,

@@ -177,7 +177,7 @@ pub struct OtherPersonId {
 pub struct Birth {
     /// The element `BirthDt`.
     #[element("BirthDt")]
-    pub date: Date,
+    pub date: IsoDate,
     /// The element `PrvcOfBirth`.
     #[element("PrvcOfBirth")]
     pub province: Option<Text<35>>,

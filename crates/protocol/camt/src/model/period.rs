@@ -11,10 +11,10 @@ use crate::*;
 pub struct DatePeriod {
     /// The first day. `FrDt`.
     #[element("FrDt")]
-    pub from: Date,
+    pub from: IsoDate,
     /// The last day. `ToDt`.
     #[element("ToDt")]
-    pub to: Date,
+    pub to: IsoDate,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -29,10 +29,10 @@ pub struct DatePeriod {
 pub struct DateTimePeriod {
     /// The beginning. `FrDtTm`.
     #[element("FrDtTm")]
-    pub from: DateTime,
+    pub from: IsoDateTime,
     /// The end. `ToDtTm`.
     #[element("ToDtTm")]
-    pub to: DateTime,
+    pub to: IsoDateTime,
     /// The parts of the document here that are beyond the schema.
     #[element(extras)]
     pub extras: Extras,
@@ -47,13 +47,13 @@ pub struct DateTimePeriod {
 pub enum DateOrDateTime {
     /// The element `Dt`.
     #[element("Dt")]
-    Date(Date),
+    Date(IsoDate),
     /// The element `DtTm`.
     #[element("DtTm")]
     // Boxed, because an entry has two, and most entries have dates alone. Without the box an entry
     // is larger, and reading takes more instructions, also of entries with times: they cost 11 %
     // more where both have one, and 2 % more with dates alone.
-    DateTime(Box<DateTime>),
+    DateTime(Box<IsoDateTime>),
     /// A document without any of the alternatives; the extras of the parent hold what it has
     /// instead.
     #[element(unknown)]

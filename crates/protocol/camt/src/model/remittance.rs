@@ -120,7 +120,7 @@ pub struct ReferredDocument {
     pub number: Option<Text<35>>,
     /// The date of the document. `RltdDt`.
     #[element("RltdDt")]
-    pub date: Option<Date>,
+    pub date: Option<IsoDate>,
     /// The lines of the document that are meant. `LineDtls`.
     #[element("LineDtls", since = 6)]
     pub lines: Vec<DocumentLine>,

@@ -33,7 +33,7 @@ pub struct TaxInformation {
     pub total_tax: Option<Amount>,
     /// The element `Dt`.
     #[element("Dt")]
-    pub date: Option<Date>,
+    pub date: Option<IsoDate>,
     /// The element `SeqNb`.
     #[element("SeqNb")]
     pub sequence_number: Option<WholeNumber>,
@@ -78,7 +78,7 @@ pub struct RemittanceTax {
     pub total_tax: Option<Amount>,
     /// The element `Dt`.
     #[element("Dt")]
-    pub date: Option<Date>,
+    pub date: Option<IsoDate>,
     /// The element `SeqNb`.
     #[element("SeqNb")]
     pub sequence_number: Option<WholeNumber>,
@@ -219,7 +219,7 @@ pub struct TaxRecordDetails {
 pub struct TaxPeriod {
     /// The element `Yr`.
     #[element("Yr")]
-    pub year: Option<Date>,
+    pub year: Option<IsoDate>,
     /// The element `Tp`.
     #[element("Tp")]
     pub kind: Option<TaxPeriodCode>,

@@ -189,25 +189,25 @@ pub struct ProprietaryReference {
 pub struct TransactionDates {
     /// When the bank accepted the order. `AccptncDtTm`.
     #[element("AccptncDtTm")]
-    pub accepted_at: Option<DateTime>,
+    pub accepted_at: Option<IsoDateTime>,
     /// The agreed settlement date. `TradActvtyCtrctlSttlmDt`.
     #[element("TradActvtyCtrctlSttlmDt")]
-    pub contractual_settlement: Option<Date>,
+    pub contractual_settlement: Option<IsoDate>,
     /// The trade date. `TradDt`.
     #[element("TradDt")]
-    pub traded: Option<Date>,
+    pub traded: Option<IsoDate>,
     /// When the banks settle with each other. `IntrBkSttlmDt`.
     #[element("IntrBkSttlmDt")]
-    pub interbank_settlement: Option<Date>,
+    pub interbank_settlement: Option<IsoDate>,
     /// The first day of what is paid for. `StartDt`.
     #[element("StartDt")]
-    pub start: Option<Date>,
+    pub start: Option<IsoDate>,
     /// The last day of what is paid for. `EndDt`.
     #[element("EndDt")]
-    pub end: Option<Date>,
+    pub end: Option<IsoDate>,
     /// When it took place. `TxDtTm`.
     #[element("TxDtTm")]
-    pub transaction_at: Option<DateTime>,
+    pub transaction_at: Option<IsoDateTime>,
     /// Dates of other kinds. `Prtry`.
     #[element("Prtry")]
     pub proprietary: Vec<ProprietaryDate>,

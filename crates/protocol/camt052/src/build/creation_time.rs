@@ -1,6 +1,6 @@
 //! The creation time of a report.
 
-use bankrail_camt::DateTime;
+use bankrail_camt::IsoDateTime;
 use bankrail_values::ValueError;
 use std::fmt;
 
@@ -11,14 +11,14 @@ const EXPECTED: &str = "a creation time with fraction digits and offset";
 /// When a report was created, `CreDtTm`: a time with fraction digits and offset (Specification:
 /// "Statement payload").
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CreationTime(DateTime);
+pub struct CreationTime(IsoDateTime);
 
 impl CreationTime {
-    /// Makes a time with three fraction digits and the offset of `at`, as [`DateTime::from_time`]
-    /// has it.
+    /// Makes a time with three fraction digits and the offset of `at`, as
+    /// [`IsoDateTime::from_time`] has it.
     #[must_use]
     pub fn from_time(at: time::OffsetDateTime) -> Self {
-        Self(DateTime::from_time(at, FRACTION_DIGITS))
+        Self(IsoDateTime::from_time(at, FRACTION_DIGITS))
     }
 
     /// Reads a time with at least one fraction digit.
@@ -26,7 +26,7 @@ impl CreationTime {
     /// # Errors
     /// [`ValueError`] for any other text.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
-        DateTime::parse(text)
+        IsoDateTime::parse(text)
             .map_err(|_| ValueError::new(EXPECTED, text))?
             .try_into()
     }
@@ -40,10 +40,10 @@ impl fmt::Display for CreationTime {
     }
 }
 
-impl TryFrom<DateTime> for CreationTime {
+impl TryFrom<IsoDateTime> for CreationTime {
     type Error = ValueError;
 
-    fn try_from(at: DateTime) -> Result<Self, ValueError> {
+    fn try_from(at: IsoDateTime) -> Result<Self, ValueError> {
         if at.offset().is_none() || at.fraction_digits() == 0 {
             return Err(ValueError::new(EXPECTED, &at.to_string()));
         }
@@ -51,7 +51,7 @@ impl TryFrom<DateTime> for CreationTime {
     }
 }
 
-impl From<CreationTime> for DateTime {
+impl From<CreationTime> for IsoDateTime {
     fn from(at: CreationTime) -> Self {
         at.0
     }

@@ -3,12 +3,12 @@
 use super::BuildError;
 use super::report::{amount, direction};
 use bankrail_camt::{
-    AccountId, BankTransactionCode, BankTransactionDomain, BankTransactionFamily,
-    CounterpartyAccount, Date, DateOrDateTime, Direction, Entry, EntryDetails, EntryStatus,
+    AccountIdentification, BankTransactionCode, BankTransactionDomain, BankTransactionFamily,
+    CounterpartyAccount, DateOrDateTime, Direction, Entry, EntryDetails, EntryStatus, IsoDate,
     OtherAccountId, Party, PartyOrAgent, ProprietaryReference, References, Remittance, Text,
     Transaction, TransactionParties,
 };
-use bankrail_values::Money;
+use bankrail_values::{Date, Money};
 
 /// Builds a booked entry with one transaction.
 ///
@@ -25,8 +25,8 @@ use bankrail_values::Money;
 #[derive(Clone, Debug)]
 pub struct EntryBuilder {
     amount: Money,
-    booked: bankrail_values::Date,
-    value_date: bankrail_values::Date,
+    booked: Date,
+    value_date: Date,
     code: [String; 3],
     references: References,
     debtor: Option<String>,
@@ -41,7 +41,7 @@ impl EntryBuilder {
     /// received, `PMNT`, `RCDT`, `DMCT` (Specification: Statement payload, observed), or for a
     /// debit issued, `PMNT`, `ICDT`, `DMCT`.
     #[must_use]
-    pub fn new(amount: Money, booked: bankrail_values::Date) -> Self {
+    pub fn new(amount: Money, booked: Date) -> Self {
         let family = if direction(amount) == Direction::Debit {
             "ICDT"
         } else {
@@ -62,7 +62,7 @@ impl EntryBuilder {
 
     /// Sets the value date.
     #[must_use]
-    pub fn value_date(mut self, date: bankrail_values::Date) -> Self {
+    pub fn value_date(mut self, date: Date) -> Self {
         self.value_date = date;
         self
     }
@@ -144,7 +144,9 @@ impl EntryBuilder {
         parties.creditor_account = self.creditor_account.map(|(number, issuer)| {
             let mut other = OtherAccountId::new(number.into());
             other.issuer = issuer.map(Text::from);
-            Box::new(CounterpartyAccount::new(AccountId::Other(other)))
+            Box::new(CounterpartyAccount::new(AccountIdentification::Other(
+                other,
+            )))
         });
         if parties != TransactionParties::default() {
             transaction.parties = Some(Box::new(parties));
@@ -160,8 +162,8 @@ impl EntryBuilder {
         ));
         let mut entry = Entry::new(amount, direction, EntryStatus::Booked);
         entry.bank_transaction_code = Some(code);
-        entry.booking_date = Some(DateOrDateTime::Date(Date::from(self.booked)));
-        entry.value_date = Some(DateOrDateTime::Date(Date::from(self.value_date)));
+        entry.booking_date = Some(DateOrDateTime::Date(IsoDate::from(self.booked)));
+        entry.value_date = Some(DateOrDateTime::Date(IsoDate::from(self.value_date)));
         let mut details = EntryDetails::default();
         details.transactions.push(transaction);
         entry.details.push(details);

@@ -4,11 +4,11 @@ use super::written::{TAIL, WrittenEntry, WrittenReport};
 use super::{BuildError, CreationTime};
 use crate::{Document, Report};
 use bankrail_camt::{
-    Account, AccountId, Amount, Balance, BalanceCode, BalanceSubType, BalanceType, BalanceTypeCode,
-    CurrencyCode, Date, DateOrDateTime, DateTime, Direction, Entry, GroupHeader, OtherAccountId,
-    ReportingSource, Summary, summary_of, summary_of_amounts,
+    Account, AccountIdentification, Amount, Balance, BalanceCode, BalanceSubType, BalanceType,
+    BalanceTypeCode, CurrencyCode, DateOrDateTime, Direction, Entry, GroupHeader, IsoDate,
+    IsoDateTime, OtherAccountId, ReportingSource, Summary, summary_of, summary_of_amounts,
 };
-use bankrail_values::{Currency, Money, SimpleUuid};
+use bankrail_values::{Currency, Date, Money, SimpleUuid};
 
 /// Builds the report of one account: group header, balance, summary and entries.
 ///
@@ -37,7 +37,7 @@ pub struct ReportBuilder {
     created_at: CreationTime,
     account: String,
     balance: Money,
-    balance_date: bankrail_values::Date,
+    balance_date: Date,
     balance_code: BalanceCode,
     balance_sub_type: String,
     account_name: Option<String>,
@@ -73,7 +73,7 @@ impl ReportBuilder {
         created_at: CreationTime,
         account: impl Into<String>,
         balance: Money,
-        balance_date: bankrail_values::Date,
+        balance_date: Date,
     ) -> Self {
         Self {
             ids,
@@ -216,10 +216,12 @@ impl ReportBuilder {
         if !self.unlisted_currency && !currency.is_listed() {
             return Err(BuildError::UnlistedCurrency { found: currency });
         }
-        let created_at = DateTime::from(self.created_at);
+        let created_at = IsoDateTime::from(self.created_at);
         let mut header = GroupHeader::new(self.ids.message.to_string().into());
         header.created_at = Some(created_at.clone());
-        let mut account = Account::new(AccountId::Other(OtherAccountId::new(self.account.into())));
+        let mut account = Account::new(AccountIdentification::Other(OtherAccountId::new(
+            self.account.into(),
+        )));
         account.currency = Some(CurrencyCode::from(currency));
         account.name = self.account_name.map(Into::into);
         let mut report = Report::new(account);
@@ -229,7 +231,7 @@ impl ReportBuilder {
         let mut kind = BalanceType::new(BalanceTypeCode::Code(self.balance_code));
         kind.sub_kind = Some(BalanceSubType::Proprietary(self.balance_sub_type.into()));
         let mut balance = Balance::new(kind, amount(self.balance)?, direction(self.balance));
-        balance.date = Some(DateOrDateTime::Date(Date::from(self.balance_date)));
+        balance.date = Some(DateOrDateTime::Date(IsoDate::from(self.balance_date)));
         report.balances.push(balance);
         Ok((header, report))
     }

@@ -2,10 +2,10 @@
 
 use crate::findings::document;
 use bankrail_camt052::{
-    AccountId, AvailabilityDate, BalanceCode, BalanceSubType, BalanceTypeCode, ChargeType, Date,
-    DateOrDateTime, DateOrDateTimePeriod, DatePeriod, DateTime, DateTimePeriod, Document,
-    InstrumentQuantity, IssuedId, OtherAccountId, PlainDecimal, PriceType, PriceValue,
-    PriceValueType, Rate, RateType, ReadOptions, Report,
+    AccountIdentification, AvailabilityDate, BalanceCode, BalanceSubType, BalanceTypeCode,
+    ChargeType, DateOrDateTime, DateOrDateTimePeriod, DatePeriod, DateTimePeriod, Document,
+    InstrumentQuantity, IsoDate, IsoDateTime, IssuedId, OtherAccountId, PlainDecimal, PriceType,
+    PriceValue, PriceValueType, Rate, RateType, ReadOptions, Report,
 };
 use bankrail_values::{Currency, Money};
 
@@ -190,8 +190,8 @@ fn the_header_of_a_stream_is_known_as_soon_as_it_has_been_read() {
 
 #[test]
 fn choices_print_what_they_hold() {
-    let [day, next]: [Date; 2] = ["2021-07-29", "2021-07-30"].map(|day| day.parse().unwrap());
-    let at: DateTime = "2021-07-29T10:00:00Z".parse().unwrap();
+    let [day, next]: [IsoDate; 2] = ["2021-07-29", "2021-07-30"].map(|day| day.parse().unwrap());
+    let at: IsoDateTime = "2021-07-29T10:00:00Z".parse().unwrap();
     for (printed, expected) in [
         (
             BalanceTypeCode::Code(BalanceCode::ClosingBooked).to_string(),
@@ -203,14 +203,14 @@ fn choices_print_what_they_hold() {
         ),
         (BalanceTypeCode::Unknown.to_string(), "unknown"),
         (
-            AccountId::Iban("DE89370400440532013000".into()).to_string(),
+            AccountIdentification::Iban("DE89370400440532013000".into()).to_string(),
             "DE89370400440532013000",
         ),
         (
-            AccountId::Other(OtherAccountId::new("1".into())).to_string(),
+            AccountIdentification::Other(OtherAccountId::new("1".into())).to_string(),
             "1",
         ),
-        (AccountId::Unknown.to_string(), "unknown"),
+        (AccountIdentification::Unknown.to_string(), "unknown"),
         (DateOrDateTime::Date(day).to_string(), "2021-07-29"),
         (
             DateOrDateTime::DateTime(at.clone().into()).to_string(),
@@ -281,7 +281,7 @@ fn choices_print_what_they_hold() {
     );
     assert_eq!(DateOrDateTime::Date(day).date_time(), None);
     assert_eq!(
-        AccountId::Other(OtherAccountId::new("1".into()))
+        AccountIdentification::Other(OtherAccountId::new("1".into()))
             .other()
             .map(|other| other.id.as_str()),
         Some("1")

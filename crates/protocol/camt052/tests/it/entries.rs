@@ -3,8 +3,8 @@
 
 use crate::findings::document;
 use bankrail_camt052::{
-    AccountId, Amount, Date, DateOrDateTime, Direction, Document, Entry, EntryStatus,
-    OtherAccountId, Remittance, Report, Summary, Text, Transaction, summary_of,
+    AccountIdentification, Amount, DateOrDateTime, Direction, Document, Entry, EntryStatus,
+    IsoDate, OtherAccountId, Remittance, Report, Summary, Text, Transaction, summary_of,
 };
 use bankrail_values::{Currency, Decimal, Money};
 
@@ -314,15 +314,15 @@ fn a_balance_without_currency_is_followed_by_none() {
 #[test]
 fn identifications_and_days_as_text() {
     assert_eq!(
-        AccountId::Iban("DE89370400440532013000".into()).as_str(),
+        AccountIdentification::Iban("DE89370400440532013000".into()).as_str(),
         Some("DE89370400440532013000")
     );
     assert_eq!(
-        AccountId::Other(OtherAccountId::new("1".into())).as_str(),
+        AccountIdentification::Other(OtherAccountId::new("1".into())).as_str(),
         Some("1")
     );
-    assert_eq!(AccountId::Unknown.as_str(), None);
-    let day: Date = "2021-07-29".parse().unwrap();
+    assert_eq!(AccountIdentification::Unknown.as_str(), None);
+    let day: IsoDate = "2021-07-29".parse().unwrap();
     assert_eq!(DateOrDateTime::Date(day).date(), Some(day));
     assert_eq!(DateOrDateTime::Unknown.date(), None);
 }

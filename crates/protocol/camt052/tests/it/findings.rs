@@ -1,8 +1,8 @@
 //! Findings, their places, and what strict reading refuses.
 
 use bankrail_camt052::{
-    AccountId, Amount, CountedEntries, CounterpartyAccount, Disagreement, Document, Finding,
-    FindingKind, Mode, NAMESPACE, ReadErrorKind, ReadOptions, WriteOptions,
+    AccountIdentification, Amount, CountedEntries, CounterpartyAccount, Disagreement, Document,
+    Finding, FindingKind, Mode, NAMESPACE, ReadErrorKind, ReadOptions, WriteOptions,
 };
 
 const ENTRY: &str =
@@ -214,9 +214,9 @@ fn a_model_that_was_built_is_checked_as_one_that_was_read() {
     )
     .unwrap();
     report.entries.push(other);
-    report.related_account = Some(Box::new(CounterpartyAccount::new(AccountId::Iban(
-        "DE88370400440532013000".into(),
-    ))));
+    report.related_account = Some(Box::new(CounterpartyAccount::new(
+        AccountIdentification::Iban("DE88370400440532013000".into()),
+    )));
     let found: Vec<(String, bool)> = document
         .check()
         .iter()

@@ -2,7 +2,7 @@
 
 use crate::tree::{leaves, texts};
 use bankrail_camt052::{
-    BuildError, CreationTime, DateTime, Document, EntryBuilder, FindingKind, Mode, ReadOptions,
+    BuildError, CreationTime, Document, EntryBuilder, FindingKind, IsoDateTime, Mode, ReadOptions,
     ReportBuilder, ReportIds,
 };
 use bankrail_values::{Currency, Date, Decimal, Money, SimpleUuid};
@@ -91,7 +91,7 @@ fn group_header_creation_time() {
             refused.parse::<CreationTime>().unwrap_err().to_string(),
             expected
         );
-        let at: DateTime = refused.parse().unwrap();
+        let at: IsoDateTime = refused.parse().unwrap();
         assert_eq!(
             CreationTime::try_from(at).unwrap_err().to_string(),
             expected

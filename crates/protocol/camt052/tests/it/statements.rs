@@ -105,9 +105,9 @@ fn simple(kind: &str) -> Vec<String> {
             "",
         ),
         "Amount<13>" => facets(&["ActiveOrHistoricCurrencyAnd13DecimalAmount"], ""),
-        "Date" => vec!["[date ]".into()],
-        "DateTime" => vec!["[dateTime ]".into()],
-        "YearMonth" => vec!["[gYearMonth ]".into()],
+        "IsoDate" => vec!["[date ]".into()],
+        "IsoDateTime" => vec!["[dateTime ]".into()],
+        "IsoYearMonth" => vec!["[gYearMonth ]".into()],
         "bool" => vec!["[boolean ]".into()],
         "Number<18, 17>" => vec!["[decimal fractionDigits=17 totalDigits=18]".into()],
         "Number<18, 17, true>" => {

@@ -67,7 +67,7 @@ fn same(left: &str, right: &str) -> bool {
 
 /// A time of the day without the zeros at the end of its fraction.
 fn time_without_zeros(text: &str) -> Option<String> {
-    bankrail_iso20022::DateTime::parse(text).ok()?;
+    bankrail_iso20022::IsoDateTime::parse(text).ok()?;
     let seconds = text.find('T')? + "T00:00:00".len();
     let (time, rest) = text.split_at_checked(seconds)?;
     let offset = rest.find(['Z', '+', '-']).unwrap_or(rest.len());

@@ -1,7 +1,9 @@
 //! Guarantees of writing besides the round trip.
 
 use crate::findings::document;
-use bankrail_camt052::{AccountId, Document, Envelope, FindingKind, WriteError, WriteOptions};
+use bankrail_camt052::{
+    AccountIdentification, Document, Envelope, FindingKind, WriteError, WriteOptions,
+};
 
 #[test]
 fn indented_and_compact_are_the_same_document() {
@@ -88,7 +90,7 @@ fn what_would_not_be_read_back_is_refused() {
     }));
     // A choice without any alternative.
     assert!(refused(
-        |document| document.reports[0].account.id = AccountId::Unknown
+        |document| document.reports[0].account.id = AccountIdentification::Unknown
     ));
     // A part that stood after an entry that was removed.
     assert!(!refused(|document| document.reports[0].entries.clear()));

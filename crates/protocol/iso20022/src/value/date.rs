@@ -85,7 +85,7 @@ impl fmt::Display for Offset {
 /// - Years have at most nine digits, here and in the other types; XML Schema sets no bound.
 /// - Tolerant reading keeps `20210729` as a date, and reports it. Equality is that of the spelling.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Date {
+pub struct IsoDate {
     year: i32,
     month: u8,
     day: u8,
@@ -96,7 +96,7 @@ pub struct Date {
 
 /// A month of a year with an optional offset (`ISOYearMonth`, `xs:gYearMonth`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct YearMonth {
+pub struct IsoYearMonth {
     year: i32,
     month: u8,
     offset: Option<Offset>,
@@ -106,10 +106,10 @@ pub struct YearMonth {
 /// of a day (`ISODateTime`, `xs:dateTime`).
 ///
 /// Equality is that of the spelling: `10:00Z` and `20:00+10:00` differ, and so do `.5` and `.50`.
-/// [`DateTime::to_time`] gives the instant.
+/// [`IsoDateTime::to_time`] gives the instant.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct DateTime {
-    date: Date,
+pub struct IsoDateTime {
+    date: IsoDate,
     hour: u8,
     minute: u8,
     second: u8,
@@ -124,7 +124,7 @@ enum Fraction {
     Long(Box<str>),
 }
 
-impl Date {
+impl IsoDate {
     /// Makes a date; `None` for a day that does not exist, for the year 0 and for years of more
     /// than nine digits.
     #[must_use]
@@ -186,7 +186,7 @@ impl Date {
     }
 }
 
-impl From<bankrail_values::Date> for Date {
+impl From<bankrail_values::Date> for IsoDate {
     fn from(date: bankrail_values::Date) -> Self {
         let date = date.to_time();
         Self {
@@ -199,7 +199,7 @@ impl From<bankrail_values::Date> for Date {
     }
 }
 
-impl YearMonth {
+impl IsoYearMonth {
     /// Returns the year; negative before the common era, never 0.
     #[must_use]
     pub const fn year(&self) -> i32 {
@@ -213,15 +213,15 @@ impl YearMonth {
     }
 }
 
-impl DateTime {
+impl IsoDateTime {
     /// Makes a date and time with its offset and `digits` fraction digits, at most 9; further
     /// precision is cut. An offset that XML Schema does not have, with seconds or of more than 14
     /// hours, becomes UTC; the instant stays.
     ///
     /// ```
-    /// use bankrail_iso20022::DateTime;
+    /// use bankrail_iso20022::IsoDateTime;
     /// let at = time::OffsetDateTime::from_unix_timestamp_nanos(1_627_520_523_450_000_000)?;
-    /// assert_eq!(DateTime::from_time(at, 7).to_string(), "2021-07-29T01:02:03.4500000+00:00");
+    /// assert_eq!(IsoDateTime::from_time(at, 7).to_string(), "2021-07-29T01:02:03.4500000+00:00");
     /// # Ok::<(), time::error::ComponentRange>(())
     /// ```
     #[must_use]
@@ -238,7 +238,7 @@ impl DateTime {
         };
         let (year, offset) = (without_zero(at.year()), Some(offset));
         Self {
-            date: Date {
+            date: IsoDate {
                 year,
                 month: u8::from(at.month()),
                 day: at.day(),
@@ -257,7 +257,7 @@ impl DateTime {
 
     /// Returns the date, with the offset.
     #[must_use]
-    pub const fn date(&self) -> Date {
+    pub const fn date(&self) -> IsoDate {
         self.date
     }
 

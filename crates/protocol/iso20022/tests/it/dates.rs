@@ -1,6 +1,6 @@
 //! Dates and times of XML Schema, and those of `time`.
 
-use bankrail_iso20022::{Date, DateTime, Offset, YearMonth};
+use bankrail_iso20022::{IsoDate, IsoDateTime, IsoYearMonth, Offset};
 use proptest::prelude::*;
 
 proptest! {
@@ -9,15 +9,15 @@ proptest! {
         year in prop_oneof![any::<i32>(), -5000..5000_i32, Just(999_999_999), Just(-999_999_999), Just(1_000_000_000)],
         month in 0_u8..14, day in 0_u8..33,
     ) {
-        if let Some(date) = Date::new(year, month, day) {
-            prop_assert_eq!(Date::parse(&date.to_string()), Ok(date));
+        if let Some(date) = IsoDate::new(year, month, day) {
+            prop_assert_eq!(IsoDate::parse(&date.to_string()), Ok(date));
         }
     }
 
     #[test]
     fn years_of_time_and_of_the_schema_are_each_other(year in -9999..=9999_i32) {
         let day = time::Date::from_calendar_date(year, time::Month::February, 28).unwrap();
-        let date = DateTime::from_time(day.midnight().assume_utc(), 0).date();
+        let date = IsoDateTime::from_time(day.midnight().assume_utc(), 0).date();
         prop_assert_eq!(date.to_time(), Some(day));
         prop_assert_eq!(date.year(), if year > 0 { year } else { year - 1 });
     }
@@ -37,20 +37,22 @@ fn an_instant_stays_what_it_is_whatever_its_offset() {
         (10, 0, 30, "2021-07-29T00:00:00+00:00"),
     ] {
         let at = noon.to_offset(time::UtcOffset::from_hms(hours, minutes, seconds).unwrap());
-        let read = DateTime::from_time(at, 0);
+        let read = IsoDateTime::from_time(at, 0);
         assert_eq!(read.to_string(), written);
         assert_eq!(read.to_time(time::UtcOffset::UTC), Some(noon));
     }
     let last =
         time::PrimitiveDateTime::MAX.assume_offset(time::UtcOffset::from_hms(-20, 0, 0).unwrap());
-    assert_eq!(DateTime::from_time(last, 0).date().year(), 9999);
+    assert_eq!(IsoDateTime::from_time(last, 0).date().year(), 9999);
 }
 
 #[test]
 fn years_have_nine_digits_at_most() {
-    assert!(Date::new(999_999_999, 1, 1).is_some() && Date::new(-999_999_999, 1, 1).is_some());
-    assert_eq!(Date::new(1_000_000_000, 1, 1), None);
-    assert_eq!(Date::new(i32::MIN, 1, 1), None);
+    assert!(
+        IsoDate::new(999_999_999, 1, 1).is_some() && IsoDate::new(-999_999_999, 1, 1).is_some()
+    );
+    assert_eq!(IsoDate::new(1_000_000_000, 1, 1), None);
+    assert_eq!(IsoDate::new(i32::MIN, 1, 1), None);
 }
 
 #[test]
@@ -72,9 +74,9 @@ fn offsets_reach_14_hours_either_way() {
         assert_eq!(offset.map(|offset| format!("{offset:?}")).as_deref(), shown);
         assert_eq!(offset.map(Offset::minutes), shown.map(|_| minutes));
         if let Some(shown) = shown {
-            let date = Date::parse(&format!("2021-07-29{shown}")).unwrap();
+            let date = IsoDate::parse(&format!("2021-07-29{shown}")).unwrap();
             assert_eq!(date.offset(), offset);
-            assert_eq!(Date::new(2021, 7, 29).unwrap().with_offset(offset), date);
+            assert_eq!(IsoDate::new(2021, 7, 29).unwrap().with_offset(offset), date);
         }
     }
     assert_eq!(
@@ -111,7 +113,7 @@ fn days_exist_or_do_not() {
         (-401, 2, 29),
     ] {
         for day in 0..33 {
-            let date = Date::new(year, month, day);
+            let date = IsoDate::new(year, month, day);
             assert_eq!(
                 date.is_some(),
                 (1..=days).contains(&day),
@@ -126,9 +128,9 @@ fn days_exist_or_do_not() {
         }
     }
     for month in [0, 13] {
-        assert_eq!(Date::new(2021, month, 1), None);
+        assert_eq!(IsoDate::new(2021, month, 1), None);
     }
-    assert_eq!(Date::new(0, 1, 1), None);
+    assert_eq!(IsoDate::new(0, 1, 1), None);
 }
 
 #[test]
@@ -156,7 +158,7 @@ fn the_parts_of_a_time_are_those_that_it_is_written_with() {
         ("2021-07-29T10:00:00+10:00", (10, 0, 0), 0, 0, 0),
         ("2021-07-29T10:00:00-01:30", (10, 0, 0), 0, 0, 41_400),
     ] {
-        let at = DateTime::parse(text).unwrap();
+        let at = IsoDateTime::parse(text).unwrap();
         assert_eq!((at.hour(), at.minute(), at.second()), clock, "{text}");
         assert_eq!(
             (at.fraction_digits(), at.nanosecond()),
@@ -189,24 +191,24 @@ fn the_parts_of_a_time_are_those_that_it_is_written_with() {
         "23:59:60",
     ] {
         assert!(
-            DateTime::parse(&format!("2021-07-29T{other}")).is_err(),
+            IsoDateTime::parse(&format!("2021-07-29T{other}")).is_err(),
             "{other}"
         );
     }
     let plus_two = time::UtcOffset::from_hms(2, 0, 0).unwrap();
-    let here = DateTime::parse("2021-07-29T10:00:00").unwrap();
+    let here = IsoDateTime::parse("2021-07-29T10:00:00").unwrap();
     assert_eq!(
         here.to_time(utc).unwrap() - here.to_time(plus_two).unwrap(),
         time::Duration::hours(2)
     );
     assert_eq!(
-        DateTime::parse("12021-07-29T10:00:00")
+        IsoDateTime::parse("12021-07-29T10:00:00")
             .unwrap()
             .to_time(utc),
         None
     );
-    assert_eq!(Date::parse("-10001-01-01").unwrap().to_time(), None);
-    let month = YearMonth::parse("-0044-03Z").unwrap();
+    assert_eq!(IsoDate::parse("-10001-01-01").unwrap().to_time(), None);
+    let month = IsoYearMonth::parse("-0044-03Z").unwrap();
     assert_eq!(
         (month.year(), month.month(), month.to_string().as_str()),
         (-44, 3, "-0044-03Z")
@@ -226,13 +228,13 @@ fn an_instant_is_written_with_as_many_digits_as_are_asked_for() {
         (255, ".987654321"),
     ] {
         assert_eq!(
-            DateTime::from_time(at, digits).to_string(),
+            IsoDateTime::from_time(at, digits).to_string(),
             format!("2021-07-29T01:02:03{written}+00:00")
         );
     }
     let whole = at.replace_nanosecond(5_000_000).unwrap();
     assert_eq!(
-        DateTime::from_time(whole, 4).to_string(),
+        IsoDateTime::from_time(whole, 4).to_string(),
         "2021-07-29T01:02:03.0050+00:00"
     );
 }
@@ -240,5 +242,5 @@ fn an_instant_is_written_with_as_many_digits_as_are_asked_for() {
 #[test]
 fn days_of_messages_in_json_are_days_of_the_schema() {
     let day: bankrail_values::Date = "2021-07-29".parse().unwrap();
-    assert_eq!(Date::from(day), Date::new(2021, 7, 29).unwrap());
+    assert_eq!(IsoDate::from(day), IsoDate::new(2021, 7, 29).unwrap());
 }

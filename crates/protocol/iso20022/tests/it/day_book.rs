@@ -3,8 +3,8 @@
 
 use bankrail_iso20022::__private::Watch;
 use bankrail_iso20022::{
-    Amount, Bic, BrokenRule, Choice, Code, CountryCode, DateTime, Digits, Element, Envelope,
-    Extras, FindingKind, Message, Text, UnitReader, UnknownCode,
+    Amount, Bic, BrokenRule, Choice, Code, CountryCode, Digits, Element, Envelope, Extras,
+    FindingKind, IsoDateTime, Message, Text, UnitReader, UnknownCode,
 };
 
 /// Whether an amount is a credit or a debit.
@@ -77,7 +77,7 @@ pub struct Item {
     pub direction: Direction,
     /// When it was made. `DtTm`.
     #[element("DtTm")]
-    pub at: Option<DateTime>,
+    pub at: Option<IsoDateTime>,
     /// Who paid. `Pyr`.
     #[element("Pyr")]
     pub payer: Option<Payer>,

@@ -2,8 +2,8 @@
 
 use crate::EntryKey;
 use bankrail_camt052::{
-    AccountId, Amount, BankTransactionCode, CounterpartyAccount, Date, DateOrDateTime, Direction,
-    Entry, PartyOrAgent, Transaction,
+    AccountIdentification, Amount, BankTransactionCode, CounterpartyAccount, DateOrDateTime,
+    Direction, Entry, IsoDate, PartyOrAgent, Transaction,
 };
 use sha2::{Digest, Sha256};
 
@@ -57,7 +57,8 @@ impl Content {
     }
 
     fn date(&mut self, date: Option<&DateOrDateTime>) {
-        let day = |date: Date| format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
+        let day =
+            |date: IsoDate| format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
         match date {
             Some(DateOrDateTime::Date(date)) => self.bytes(day(*date).as_bytes()),
             Some(DateOrDateTime::DateTime(at)) => {
@@ -214,8 +215,10 @@ impl Content {
 
     fn account(&mut self, account: Option<&CounterpartyAccount>) {
         let (id, issuer) = match account.map(|account| &account.id) {
-            Some(AccountId::Iban(iban)) => (Some(iban.as_str()), None),
-            Some(AccountId::Other(other)) => (Some(other.id.as_str()), other.issuer.as_ref()),
+            Some(AccountIdentification::Iban(iban)) => (Some(iban.as_str()), None),
+            Some(AccountIdentification::Other(other)) => {
+                (Some(other.id.as_str()), other.issuer.as_ref())
+            }
             _ => (None, None),
         };
         self.text(id);

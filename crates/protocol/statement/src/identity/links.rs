@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::parts::EntryParts;
 use bankrail_camt052::{
-    AccountId, CounterpartyAccount, Entry, EntryStatus, PartyOrAgent, Transaction,
+    AccountIdentification, CounterpartyAccount, Entry, EntryStatus, PartyOrAgent, Transaction,
 };
 use std::borrow::Cow;
 
@@ -136,8 +136,8 @@ fn name(party: Option<&PartyOrAgent>) -> Option<&str> {
 
 fn id(account: Option<&CounterpartyAccount>) -> Option<&str> {
     match &account?.id {
-        AccountId::Iban(iban) => Some(iban.as_str()),
-        AccountId::Other(other) => Some(other.id.as_str()),
+        AccountIdentification::Iban(iban) => Some(iban.as_str()),
+        AccountIdentification::Other(other) => Some(other.id.as_str()),
         _ => None,
     }
 }

@@ -1,7 +1,9 @@
 //! The parts of an entry that a bank may add later.
 
 use super::links::{is_placeholder, said};
-use bankrail_camt052::{AccountId, BankTransactionCode, DateOrDateTime, Entry, PartyOrAgent};
+use bankrail_camt052::{
+    AccountIdentification, BankTransactionCode, DateOrDateTime, Entry, PartyOrAgent,
+};
 
 /// Hashes of the parts that a bank may add to an entry later, each of 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +70,7 @@ impl EntryParts {
             if let Some(parties) = transaction.parties.as_deref() {
                 for account in [&parties.debtor_account, &parties.creditor_account] {
                     let issuer = match account.as_deref().map(|account| &account.id) {
-                        Some(AccountId::Other(other)) => other.issuer.as_ref(),
+                        Some(AccountIdentification::Other(other)) => other.issuer.as_ref(),
                         _ => None,
                     };
                     parts.add(28, issuer.map(AsRef::as_ref));

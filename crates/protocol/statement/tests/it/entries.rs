@@ -1,7 +1,7 @@
 //! The narrative rule and the identity of entries.
 
 use crate::support::{document, entry, entry_xml, plain};
-use bankrail_camt052::{AccountId as CamtAccountId, Entry};
+use bankrail_camt052::{AccountIdentification, Entry};
 use bankrail_statement::{
     AccountKind, EntryChannel, EntryIdentity, VirtualAccount, apply_narrative,
 };
@@ -77,7 +77,7 @@ fn the_account_decides_on_virtual_accounts_and_the_channel_on_the_rest() {
     let without_issuer = {
         let mut entry = with_issuer.clone();
         let parties = entry.details[0].transactions[0].parties.as_mut().unwrap();
-        let Some(CamtAccountId::Other(id)) = parties
+        let Some(AccountIdentification::Other(id)) = parties
             .creditor_account
             .as_mut()
             .map(|account| &mut account.id)

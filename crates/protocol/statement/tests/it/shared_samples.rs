@@ -1,7 +1,7 @@
 //! The published sample documents, received in an answer: deviations are tolerated and reported.
 
 use crate::support::received;
-use bankrail_camt052::AccountId;
+use bankrail_camt052::AccountIdentification;
 use bankrail_statement::{EntryIdentity, EntryKey, ReceivedPage, StatementRequest};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ fn published_samples_are_read() {
             .iter()
             .map(|report| &report.account.id);
         let other = accounts.any(
-            |id| matches!(id, AccountId::Other(other) if other.id.as_str() != request.account_id()),
+            |id| matches!(id, AccountIdentification::Other(other) if other.id.as_str() != request.account_id()),
         );
         assert_eq!(
             statement.check_document(&read.document, &request).is_err(),

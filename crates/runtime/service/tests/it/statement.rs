@@ -5,7 +5,7 @@ use crate::world::{
 };
 use axum::body::Body;
 use bankrail_camt052::{
-    AccountId, BalanceCode, BalanceSubType, BalanceTypeCode, Direction, ReportingSource,
+    AccountIdentification, BalanceCode, BalanceSubType, BalanceTypeCode, Direction, ReportingSource,
 };
 use bankrail_client_assertion::token::{AccessToken, TokenStore as _, names};
 use bankrail_service::{ProviderOptions, StatementFailure};
@@ -70,7 +70,7 @@ async fn the_payload_is_what_the_specification_says() {
         report.source,
         Some(ReportingSource::Proprietary("CMM".into()))
     );
-    let AccountId::Other(id) = &report.account.id else {
+    let AccountIdentification::Other(id) = &report.account.id else {
         panic!("not an IBAN")
     };
     assert_eq!(id.id.as_str(), "1");
@@ -195,7 +195,7 @@ async fn statements_with_virtual_accounts_have_the_sort_order() {
         .parties
         .as_ref()
         .unwrap();
-    let AccountId::Other(id) = &parties.creditor_account.as_ref().unwrap().id else {
+    let AccountIdentification::Other(id) = &parties.creditor_account.as_ref().unwrap().id else {
         panic!("not an IBAN")
     };
     assert_eq!(
@@ -264,7 +264,7 @@ async fn the_longest_identifier_that_the_message_holds_gets_its_statement() {
     let answer = world
         .statement(&serde_json::json!({ "accountId": account }).to_string())
         .await;
-    let AccountId::Other(id) = &answer.document().reports[0].account.id else {
+    let AccountIdentification::Other(id) = &answer.document().reports[0].account.id else {
         panic!("not an IBAN")
     };
     assert_eq!(id.id.as_str(), account);

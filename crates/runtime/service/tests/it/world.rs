@@ -619,7 +619,7 @@ fn virtual_entry() -> LedgerEntry {
     );
     let mut id = OtherAccountId::new("901234567".into());
     id.issuer = Some("012003".into());
-    let account = CounterpartyAccount::new(bankrail_camt052::AccountId::Other(id));
+    let account = CounterpartyAccount::new(bankrail_camt052::AccountIdentification::Other(id));
     let transaction = &mut made.entry.details[0].transactions[0];
     transaction.parties.as_mut().unwrap().creditor_account = Some(Box::new(account));
     made

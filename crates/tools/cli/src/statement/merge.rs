@@ -8,7 +8,7 @@ use crate::input;
 use crate::output::{Destination, Output};
 use crate::text::{counted, shown, shown_lines};
 use bankrail::camt052::{
-    Balance, DateTime, DateTimePeriod, Document, Entry, ReadError, ReadErrorKind, ReadOptions,
+    Balance, DateTimePeriod, Document, Entry, IsoDateTime, ReadError, ReadErrorKind, ReadOptions,
     Report, RunningSummary, StreamItem, WriteOptions,
 };
 use bankrail::statement::{EntryIdentity, EntryKey, ReceivedPage};
@@ -360,6 +360,6 @@ fn left_out(name: &str, entry: &Entry, by_reference: bool) {
 }
 
 /// Returns the time at which a report was made. A time without an offset is taken for UTC.
-fn instant(at: Option<&DateTime>) -> Option<OffsetDateTime> {
+fn instant(at: Option<&IsoDateTime>) -> Option<OffsetDateTime> {
     at?.to_time(UtcOffset::UTC)
 }

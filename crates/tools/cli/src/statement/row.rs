@@ -1,8 +1,8 @@
 //! The shown parts of an entry, and of each of its transactions.
 
 use bankrail::camt052::{
-    Account, AccountId, Balance, BankTransactionCode, BankTransactionDomain, DateOrDateTime,
-    Direction, Entry, EntryLine,
+    Account, AccountIdentification, Balance, BankTransactionCode, BankTransactionDomain,
+    DateOrDateTime, Direction, Entry, EntryLine,
 };
 use bankrail::values::Decimal;
 use serde::{Deserialize, Serialize};
@@ -239,7 +239,7 @@ pub(crate) fn code_names(domain: &BankTransactionDomain) -> String {
 }
 
 /// The text of an account's identification.
-pub(crate) fn account_text(id: &AccountId) -> &str {
+pub(crate) fn account_text(id: &AccountIdentification) -> &str {
     id.as_str().unwrap_or_default()
 }
 

@@ -1,6 +1,6 @@
 //! Reading dates and times as XML Schema spells them.
 
-use super::{Date, DateTime, Fraction, Offset, YearMonth};
+use super::{Fraction, IsoDate, IsoDateTime, IsoYearMonth, Offset};
 use crate::xml::{ONES, is_space};
 
 #[inline]
@@ -80,22 +80,22 @@ fn read_any_month(text: &[u8]) -> Option<(i32, u8, &[u8])> {
     }
 }
 
-fn read_day(text: &[u8]) -> Option<(Date, &[u8])> {
+fn read_day(text: &[u8]) -> Option<(IsoDate, &[u8])> {
     let (year, month, rest) = read_month(text)?;
     match *rest {
-        [b'-', d1, d2, ref rest @ ..] => Some((Date::new(year, month, two(d1, d2)?)?, rest)),
+        [b'-', d1, d2, ref rest @ ..] => Some((IsoDate::new(year, month, two(d1, d2)?)?, rest)),
         _ => None,
     }
 }
 
-pub(super) fn read_date(text: &str) -> Option<Date> {
+pub(super) fn read_date(text: &str) -> Option<IsoDate> {
     let (date, rest) = read_day(text.as_bytes())?;
     Some(date.with_offset(Offset::read(rest)?))
 }
 
 /// Reads `YYYY-MM-DD`, the spelling of nearly all dates.
 #[inline]
-fn read_plain_date(text: &[u8]) -> Option<Date> {
+fn read_plain_date(text: &[u8]) -> Option<IsoDate> {
     let (month, &[d1, d2]) = text.split_first_chunk::<8>()? else {
         return None;
     };
@@ -108,11 +108,11 @@ fn read_plain_date(text: &[u8]) -> Option<Date> {
     }
     let [y1, y2, y3, y4, _, m1, m2, _] = month.to_le_bytes();
     let year = i32::from(y1 * 10 + y2) * 100 + i32::from(y3 * 10 + y4);
-    Date::new(year, m1 * 10 + m2, two(d1, d2)?)
+    IsoDate::new(year, m1 * 10 + m2, two(d1, d2)?)
 }
 
 /// Reads also `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does not have.
-pub(super) fn read_any_date(text: &str) -> Option<Date> {
+pub(super) fn read_any_date(text: &str) -> Option<IsoDate> {
     read_plain_date(text.as_bytes())
         .or_else(|| read_date(text))
         .or_else(|| {
@@ -120,23 +120,23 @@ pub(super) fn read_any_date(text: &str) -> Option<Date> {
                 return None;
             };
             let (date, _) = read_day(&[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2])?;
-            Some(Date {
+            Some(IsoDate {
                 basic: true,
                 ..date
             })
         })
 }
 
-pub(super) fn read_year_month(text: &str) -> Option<YearMonth> {
+pub(super) fn read_year_month(text: &str) -> Option<IsoYearMonth> {
     let (year, month, rest) = read_month(text.as_bytes())?;
-    Some(YearMonth {
+    Some(IsoYearMonth {
         year,
         month,
         offset: Offset::read(rest)?,
     })
 }
 
-pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
+pub(super) fn read_date_time(text: &str) -> Option<IsoDateTime> {
     let text = text.as_bytes();
     let plain = text
         .split_at_checked("2021-07-29".len())
@@ -168,7 +168,7 @@ pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
     if !(hour <= 23 || end_of_day) || minute > 59 || second > 59 {
         return None;
     }
-    Some(DateTime {
+    Some(IsoDateTime {
         date: date.with_offset(Offset::read(rest)?),
         hour,
         minute,
@@ -179,14 +179,14 @@ pub(super) fn read_date_time(text: &str) -> Option<DateTime> {
 
 /// Reads `YYYY-MM-DDThh:mm`, perhaps with an offset, as of second 0.
 #[cold]
-pub(super) fn read_without_seconds(text: &str) -> Option<DateTime> {
+pub(super) fn read_without_seconds(text: &str) -> Option<IsoDateTime> {
     let (minute, offset) = text.split_at_checked("YYYY-MM-DDThh:mm".len())?;
     read_date_time(&format!("{minute}:00{offset}"))
 }
 
 /// Reads the day of a date and time.
 #[cold]
-pub(super) fn read_day_of_time(text: &str) -> Option<Date> {
+pub(super) fn read_day_of_time(text: &str) -> Option<IsoDate> {
     let at = read_date_time(text).or_else(|| read_without_seconds(text))?;
     Some(at.date)
 }

@@ -4,7 +4,7 @@ use super::parse::{
     read_any_date, read_date, read_date_time, read_day_of_time, read_without_seconds,
     read_year_month, trim,
 };
-use super::{Date, DateFormatError, DateTime, Fraction, Offset, YearMonth};
+use super::{DateFormatError, Fraction, IsoDate, IsoDateTime, IsoYearMonth, Offset};
 use crate::field::{Fault, Unreadable};
 use crate::finding::FindingKind;
 use crate::node::Simple;
@@ -107,13 +107,13 @@ macro_rules! spelled {
 }
 
 spelled! {
-    Date "xs:date" DATE read_date read_any_date read_day_of_time |text| text.len() < 16,
+    IsoDate "xs:date" DATE read_date read_any_date read_day_of_time |text| text.len() < 16,
     |date| date.basic.then_some(Fault::Pattern { expected: DATE }),
     |date, out| {
         spell_day(date, out)?;
         spell_offset(date.offset, out)
     }
-    YearMonth "xs:gYearMonth" YEAR_MONTH read_year_month read_year_month read_year_month |_| true,
+    IsoYearMonth "xs:gYearMonth" YEAR_MONTH read_year_month read_year_month read_year_month |_| true,
     |_month| None,
     |month, out| {
         spell_year(month.year, out)?;
@@ -121,7 +121,7 @@ spelled! {
         out.write_str(two(month.month))?;
         spell_offset(month.offset, out)
     }
-    DateTime "xs:dateTime" DATE_TIME read_date_time read_date_time read_without_seconds |text| text.as_bytes().get(16) == Some(&b':'),
+    IsoDateTime "xs:dateTime" DATE_TIME read_date_time read_date_time read_without_seconds |text| text.as_bytes().get(16) == Some(&b':'),
     |_at| None,
     |at, out| {
         spell_day(&at.date, out)?;
@@ -138,7 +138,7 @@ spelled! {
     }
 }
 
-fn spell_day(date: &Date, out: &mut impl fmt::Write) -> fmt::Result {
+fn spell_day(date: &IsoDate, out: &mut impl fmt::Write) -> fmt::Result {
     let hyphen = if date.basic { "" } else { "-" };
     spell_year(date.year, out)?;
     out.write_str(hyphen)?;

@@ -2,8 +2,8 @@
 
 use crate::support::{document_xml, entry, entry_xml};
 use bankrail_camt052::{
-    Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, Date as IsoDate, DateOrDateTime,
-    Direction, Document, Entry, EntryReader, EntryStatus, Party, ReadError, ReadOptions, Report,
+    Amount, Balance, BalanceCode, BalanceType, BalanceTypeCode, DateOrDateTime, Direction,
+    Document, Entry, EntryReader, EntryStatus, IsoDate, Party, ReadError, ReadOptions, Report,
     Text, TransactionParties,
 };
 use bankrail_statement::{

@@ -43,8 +43,8 @@ pub(super) fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
     let mut days: Vec<(String, Date, Vec<Entry>)> = Vec::new();
     for report in &document.reports {
         let account = match &report.account.id {
-            bankrail_camt052::AccountId::Iban(iban) => iban.as_str().to_owned(),
-            bankrail_camt052::AccountId::Other(other) => other.id.as_str().to_owned(),
+            bankrail_camt052::AccountIdentification::Iban(iban) => iban.as_str().to_owned(),
+            bankrail_camt052::AccountIdentification::Other(other) => other.id.as_str().to_owned(),
             other => panic!("{other:?}"),
         };
         for entry in report

@@ -4,7 +4,7 @@
 use crate::documents::{ACCOUNT, answer};
 use crate::{Folder, run, shared};
 use bankrail::camt052::{
-    Balance, BalanceCode, BalanceTypeCode, DateTime, Document, ReadOptions, WriteOptions,
+    Balance, BalanceCode, BalanceTypeCode, Document, IsoDateTime, ReadOptions, WriteOptions,
     summary_of,
 };
 use bankrail::statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
@@ -26,7 +26,7 @@ fn merged(files: &[File], pages: bool) -> Option<(Document, usize, usize)> {
         (Vec::new(), 0, Vec::new(), None::<Document>);
     let (mut known, mut walk, mut periods_differ) =
         (HashMap::<EntryKey, u32>::new(), None::<PageWalk>, false);
-    let at = |at: &Option<DateTime>| at.as_ref()?.to_time(UtcOffset::UTC);
+    let at = |at: &Option<IsoDateTime>| at.as_ref()?.to_time(UtcOffset::UTC);
     let mut accounts = HashSet::new();
     for file in files {
         let mut document = Document::read_with(&*file.xml, &ReadOptions::default())

@@ -9,7 +9,7 @@ use super::xml::{read, text};
 use super::{Endpoint, Judge};
 use crate::error::JudgeError;
 use crate::row::Verdict;
-use bankrail_camt052::DateTime;
+use bankrail_camt052::IsoDateTime;
 use serde_json::json;
 use std::time::Duration;
 use time::UtcOffset;
@@ -155,7 +155,7 @@ async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
         return Ok(None);
     };
     let made = read(&statement.payload, "BkToCstmrAcctRpt", |message| {
-        let made = DateTime::parse(text(message, "GrpHdr/CreDtTm")?).ok()?;
+        let made = IsoDateTime::parse(text(message, "GrpHdr/CreDtTm")?).ok()?;
         u64::try_from(made.to_time(UtcOffset::UTC)?.unix_timestamp()).ok()
     });
     Ok(made.flatten())

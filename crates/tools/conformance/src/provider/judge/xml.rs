@@ -43,7 +43,7 @@ pub(super) fn amount(text: Option<&str>) -> Option<Decimal> {
 
 /// True for YYYY-MM-DD.
 pub(super) fn is_date(text: &str) -> bool {
-    text.len() == 10 && bankrail_camt052::Date::parse(text).is_ok()
+    text.len() == 10 && bankrail_camt052::IsoDate::parse(text).is_ok()
 }
 
 /// True for 32 hexadecimal characters.

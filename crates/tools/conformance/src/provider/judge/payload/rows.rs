@@ -4,7 +4,7 @@ use super::super::checks::{Found, differs};
 use super::super::xml::{amount, child, children, is_date, is_hex32, text};
 use super::sums::{all, count, empty, net, part};
 use super::{Part, View};
-use bankrail_camt052::{DateTime, NAMESPACE};
+use bankrail_camt052::{IsoDateTime, NAMESPACE};
 use bankrail_values::{Currency, excerpt};
 use roxmltree::Node;
 use time::UtcOffset;
@@ -65,7 +65,7 @@ pub(super) const ROWS: [Row; 35] = [
         |message| {
             // The demand of the specification, written again here: the judged provider may be made
             // with `CreationTime`.
-            let whole = |at: &DateTime| at.fraction_digits() > 0 && at.offset().is_some();
+            let whole = |at: &IsoDateTime| at.fraction_digits() > 0 && at.offset().is_some();
             time(
                 message,
                 "GrpHdr/CreDtTm",
@@ -83,7 +83,7 @@ pub(super) const ROWS: [Row; 35] = [
     ("S6.9", "Rpt/CreDtTm is a time", Part::Message, |message| {
         let found = text(message.node, "Rpt/CreDtTm");
         time(message, "Rpt/CreDtTm", |_| true, "a time").and(|| {
-            let offset = found.and_then(|text| DateTime::parse(text).ok()?.offset());
+            let offset = found.and_then(|text| IsoDateTime::parse(text).ok()?.offset());
             let unusual = || Found::Unusual(differs("an offset, as GrpHdr/CreDtTm has one", found));
             offset.map_or_else(unusual, |_| Found::Right)
         })
@@ -377,10 +377,10 @@ fn hex(view: &View<'_>, path: &str) -> Found {
     )
 }
 
-fn time(view: &View<'_>, path: &str, right: fn(&DateTime) -> bool, expected: &str) -> Found {
+fn time(view: &View<'_>, path: &str, right: fn(&IsoDateTime) -> bool, expected: &str) -> Found {
     let found = text(view.node, path);
     Found::when(
-        found.is_some_and(|text| DateTime::parse(text).is_ok_and(|at| right(&at))),
+        found.is_some_and(|text| IsoDateTime::parse(text).is_ok_and(|at| right(&at))),
         expected,
         found,
     )
@@ -388,7 +388,7 @@ fn time(view: &View<'_>, path: &str, right: fn(&DateTime) -> bool, expected: &st
 
 fn recent(view: &View<'_>, path: &str) -> Found {
     let at = text(view.node, path).and_then(|text| {
-        DateTime::parse(text)
+        IsoDateTime::parse(text)
             .ok()
             .filter(|at| at.offset().is_some())?
             .to_time(UtcOffset::UTC)
