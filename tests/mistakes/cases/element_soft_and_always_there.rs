@@ -1,5 +1,5 @@
 //! An element that tolerant reading may miss has no place for its absence.
-//! says: expected `Option<…>`, because a `soft` element may be missing
+//! says: expected `Option<…>`, or `Vec<…>` with `min`, because a `soft` element may be missing
 use bankrail_iso20022::{Element, Extras, Text};
 
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

@@ -86,7 +86,7 @@ pub struct Statement {
     #[element("Intrst", since = 5)]
     pub interest: Vec<AccountInterest>,
     /// The balances, each as of the time that it states; a statement has at least one. `Bal`.
-    #[element("Bal", min = 1)]
+    #[element("Bal", soft, min = 1)]
     pub balances: Vec<Balance>,
     /// Counts and sums over the entries, as the sender states them; reading compares. `TxsSummry`.
     #[element("TxsSummry")]

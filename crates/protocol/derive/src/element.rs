@@ -495,7 +495,7 @@ impl Field {
     /// True for a field that `new` demands: without it no version has the sequence.
     fn is_mandatory(&self) -> bool {
         self.undated()
-            .is_some_and(|form| matches!(form.cardinality, Cardinality::One | Cardinality::Some))
+            .is_some_and(|form| form.min > 0 && inner(&self.ty, "Option").is_none())
     }
 
     /// Returns the place of the field while the sequence is read.
@@ -609,10 +609,10 @@ impl Form {
         let span = arguments.span;
         arguments.finish("`soft`, `min`, `max`, `since`, `until` or `as_of`")?;
         let (option, list) = (inner(ty, "Option"), inner(ty, "Vec"));
-        if soft && option.is_none() {
+        if soft && option.is_none() && (list.is_none() || min.is_none()) {
             return Err(Error::new(
                 ty.span(),
-                "expected `Option<…>`, because a `soft` element may be missing",
+                "expected `Option<…>`, or `Vec<…>` with `min`, because a `soft` element may be missing",
             ));
         }
         if versions != Versions::ALL && option.is_none() && list.is_none() {
@@ -650,7 +650,7 @@ impl Form {
                         quote!(#most)
                     }
                 };
-                let kind = if least == 0 {
+                let kind = if soft || least == 0 {
                     Cardinality::Any
                 } else {
                     Cardinality::Some

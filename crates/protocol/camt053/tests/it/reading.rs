@@ -2,7 +2,7 @@
 
 use crate::documents::{changed, numbered, strict};
 use bankrail_camt053::{
-    Document, EntryReader, FindingKind, ReadError, ReadErrorKind, ReadOptions, StreamItem,
+    Document, EntryReader, Finding, FindingKind, ReadError, ReadErrorKind, ReadOptions, StreamItem,
     WriteOptions,
 };
 use bankrail_iso20022::__private::parse_counting;
@@ -67,21 +67,27 @@ fn a_statement_has_at_least_one_balance() {
     let xml = document.to_xml().unwrap();
     let (before, rest) = xml.split_once("<Bal>").unwrap();
     let (_, after) = rest.rsplit_once("</Bal>").unwrap();
-    let error = Document::parse(format!("{before}{after}")).unwrap_err();
-    assert!(
-        matches!(error.kind(), ReadErrorKind::Missing { name } if name == "Bal"),
-        "{error:?}"
-    );
-    assert_eq!(error.path(), "/Document/BkToCstmrStmt/Stmt[1]");
+    let xml = format!("{before}{after}");
+    let missing = FindingKind::Missing { name: "Bal".into() };
     let mut without = document;
     without.statements[0].balances.clear();
+    // Tolerant reading reads on, because nothing else depends on the balances.
+    let parsed = Document::parse(&xml).unwrap();
+    assert_eq!(parsed.document, without);
+    let found = |finding: &&Finding| finding.kind == missing;
+    let finding = parsed.findings.iter().find(found).unwrap();
+    assert_eq!(finding.path, "/Document/BkToCstmrStmt/Stmt[1]");
+    assert_eq!(streamed(&xml).unwrap(), without);
+    let error = Document::parse_with(&xml, &strict()).unwrap_err();
     assert!(
-        without
-            .check()
-            .iter()
-            .any(|found| found.kind == FindingKind::Missing { name: "Bal".into() })
+        matches!(error.kind(), ReadErrorKind::Refused(kind) if *kind == missing),
+        "{error:?}"
     );
+    assert!(without.check().iter().any(|finding| found(&finding)));
     assert!(without.to_xml().is_err());
+    let incomplete = WriteOptions::default().incomplete(true);
+    let written = without.to_xml_with(&incomplete).unwrap();
+    assert_eq!(Document::parse(written).unwrap().document, without);
 }
 
 #[test]

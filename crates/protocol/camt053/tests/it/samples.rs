@@ -1,7 +1,7 @@
 //! The samples of camt.052, under the names of camt.053.
 
 use crate::documents::{shared, strict};
-use bankrail_camt053::Document;
+use bankrail_camt053::{Document, FindingKind};
 
 /// The same report as a statement.
 fn as_statement(xml: &str) -> String {
@@ -36,13 +36,12 @@ fn samples_are_read_as_statements() {
         let Ok(parsed) = Document::parse(as_statement(&xml)) else {
             continue;
         };
-        assert!(
-            parsed
-                .document
-                .statements
-                .iter()
-                .all(|statement| !statement.balances.is_empty())
-        );
+        let mut statements = parsed.document.statements.iter();
+        if statements.any(|statement| statement.balances.is_empty()) {
+            let missing = FindingKind::Missing { name: "Bal".into() };
+            assert!(parsed.findings.iter().any(|found| found.kind == missing));
+            continue;
+        }
         let again = Document::parse_with(parsed.document.to_xml().unwrap(), &strict()).unwrap();
         assert_eq!(again.document, parsed.document, "{}", path.display());
         entries += parsed

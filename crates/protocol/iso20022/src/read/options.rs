@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 pub enum Mode {
     /// Deviations are kept and reported: order, unknown parts, unknown codes, texts out of bounds,
     /// numbers of up to 28 digits where the schema has fewer, dates without hyphens or with a time,
-    /// and times without seconds. So are missing parts that the schema demands and the model has as
-    /// `Option`. A part that cannot be read costs itself: it, or the nearest part around it that
+    /// and times without seconds. So are missing parts that the schema demands and the model can do
+    /// without. A part that cannot be read costs itself: it, or the nearest part around it that
     /// may be missing, is kept as markup and reported. What is left refused is what could misstate
     /// money: an entry without a readable amount, sign or status, or a report without a readable
     /// account, whose money it would be. The default.
