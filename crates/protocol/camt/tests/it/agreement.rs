@@ -5,12 +5,10 @@ use crate::documents::document;
 use crate::family::{Schema, all, strict};
 use crate::forms::FORMS;
 use crate::to_version::taken;
+use crate::validators::{has_long_zero, verdicts};
 use bankrail_camt::AnyDocument;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-
-type Verdicts = BTreeMap<PathBuf, bool>;
 
 /// Invented documents of each schema, as many that are changed, and as many of other versions that
 /// are taken to this one; `BANKRAIL_DOCUMENTS` sets it.
@@ -56,7 +54,7 @@ fn disagreements(schema: Schema, file: &Path, folder: &Path) -> Vec<String> {
         add(format!("taken-{seed}"), from.into());
     }
     let paths: Vec<PathBuf> = documents.keys().cloned().collect();
-    let (xmllint, xmlschema) = (xmllint(file, &paths), xmlschema(file, &paths));
+    let verdicts = verdicts(file, &paths);
     let (mut valid, mut changed_valid, mut wrong) = (0, 0, Vec::new());
     for (path, xml) in &documents {
         let ours = AnyDocument::parse_with(xml, &strict())
@@ -67,10 +65,12 @@ fn disagreements(schema: Schema, file: &Path, folder: &Path) -> Vec<String> {
         assert!(ours.is_ok() || !is_own, "{name}: {ours:?}");
         valid += usize::from(ours.is_ok());
         changed_valid += usize::from(ours.is_ok() && name.contains("changed"));
-        for (validator, theirs) in [("xmllint", xmllint[path]), ("xmlschema", xmlschema[path])] {
+        for (validator, theirs) in &verdicts {
+            let theirs = theirs[path];
             // xmlschema counts the zeros at the end of a zero as digits.
-            let known =
-                validator == "xmlschema" && !theirs && has_long_zero(&String::from_utf8_lossy(xml));
+            let known = *validator == "xmlschema"
+                && !theirs
+                && has_long_zero(&String::from_utf8_lossy(xml));
             if ours.is_ok() != theirs && !known {
                 wrong.push(format!("{name}: {validator} {theirs}, {ours:?}"));
             }
@@ -201,60 +201,4 @@ pub(crate) fn changed(xml: &str, schema: Schema, seed: usize) -> String {
         &xml[..element.start],
         &xml[element.end..]
     )
-}
-
-fn xmllint(schema: &Path, files: &[PathBuf]) -> Verdicts {
-    let mut verdicts = Verdicts::new();
-    for files in files.chunks(250) {
-        let run = Command::new("xmllint")
-            .arg("--noout")
-            .arg("--schema")
-            .arg(schema)
-            .args(files)
-            .output()
-            .unwrap();
-        for line in String::from_utf8_lossy(&run.stderr).lines() {
-            if let Some(file) = line.strip_suffix(" validates") {
-                // After an undeclared prefix, of which it has told before, it validates all the
-                // same.
-                verdicts.entry(file.into()).or_insert(true);
-            } else if let Some(file) = line.strip_suffix(" fails to validate") {
-                verdicts.insert(file.into(), false);
-            } else if let Some((file, _)) = line.split_once(".xml:").filter(|(_, rest)| {
-                rest.contains("parser error") || rest.contains("namespace error")
-            }) {
-                verdicts.insert(format!("{file}.xml").into(), false);
-            }
-        }
-    }
-    verdicts
-}
-
-fn xmlschema(schema: &Path, files: &[PathBuf]) -> Verdicts {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/xmlschema_verdicts.py");
-    let mut verdicts = Verdicts::new();
-    for files in files.chunks(1_000) {
-        let run = Command::new("python3")
-            .arg(script)
-            .arg(schema)
-            .args(files)
-            .output()
-            .unwrap();
-        assert!(
-            run.status.success(),
-            "{}",
-            String::from_utf8_lossy(&run.stderr)
-        );
-        let lines = String::from_utf8(run.stdout).unwrap();
-        let judged = lines.lines().filter_map(|line| line.split_once(' '));
-        verdicts.extend(judged.map(|(word, file)| (file.into(), word == "valid")));
-    }
-    verdicts
-}
-
-fn has_long_zero(xml: &str) -> bool {
-    xml.split(['<', '>']).any(|text| {
-        let digits = text.trim_start_matches(['+', '-']);
-        digits.len() > 6 && digits.contains('.') && digits.chars().all(|c| matches!(c, '0' | '.'))
-    })
 }

@@ -19,4 +19,5 @@ mod to_version;
 #[allow(dead_code)]
 #[path = "../../../camt052/tests/it/tree.rs"]
 mod tree;
+mod validators;
 mod versions;

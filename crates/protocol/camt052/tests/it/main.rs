@@ -33,5 +33,7 @@ mod streaming;
 mod tree;
 mod types;
 mod unreadable;
+#[path = "../../../camt/tests/it/validators.rs"]
+mod validators;
 mod writing;
 mod written;
