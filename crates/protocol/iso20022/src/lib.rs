@@ -40,17 +40,12 @@ pub use read::{
     AppHeader, Around, FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits,
     ReadOptions,
 };
-pub use value::amount::Amount;
-pub use value::date::{DateFormatError, IsoDate, IsoDateTime, IsoYearMonth, Offset};
-pub use value::envelope::Envelope;
-pub use value::identifier::{
-    AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, Lei, PhoneNumber,
-    UuidV4,
+pub use value::{
+    AlphaNumeric4, Amount, Bic, CountryCode, CurrencyCode, DateFormatError, Digits, Envelope, Iban,
+    ImpliedAmount, Isin, IsoDate, IsoDateTime, IsoYearMonth, LanguageCode, Lei, NonNegativeDecimal,
+    Number, NumberError, Offset, PhoneNumber, PlainDecimal, Rate, SignedDays, Text, UuidV4,
+    WholeNumber,
 };
-pub use value::number::{
-    ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber,
-};
-pub use value::text::{Digits, SignedDays, Text};
 pub use version::Version;
 
 /// The parts that the derives expand to. They change without notice, so a crate with a message
@@ -81,7 +76,7 @@ pub mod __private {
         Ahead, Cursor, CursorOver, Halt, Mark, Odd, ReadError, ReadOptions, Scanner, Shape,
         TextTokens, Tokens,
     };
-    pub use crate::value::text::Text;
+    pub use crate::value::Text;
     pub use crate::version::Version;
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]

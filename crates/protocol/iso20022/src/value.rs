@@ -1,9 +1,19 @@
 //! The simple values of messages.
 
-pub(crate) mod amount;
-pub(crate) mod boolean;
-pub(crate) mod date;
-pub(crate) mod envelope;
-pub(crate) mod identifier;
-pub(crate) mod number;
-pub(crate) mod text;
+mod boolean;
+mod date;
+mod envelope;
+mod identifier;
+mod number;
+mod text;
+
+pub use date::{DateFormatError, IsoDate, IsoDateTime, IsoYearMonth, Offset};
+pub use envelope::Envelope;
+pub use identifier::{
+    AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, Lei, PhoneNumber,
+    UuidV4,
+};
+pub use number::{
+    Amount, ImpliedAmount, NonNegativeDecimal, Number, NumberError, PlainDecimal, Rate, WholeNumber,
+};
+pub use text::{Digits, SignedDays, Text};

@@ -7,7 +7,7 @@ use crate::extra::Kept;
 use crate::field::{Field, Tag};
 use crate::output::Output;
 use crate::read::{Cursor, Halt, Odd, Scanner};
-use crate::value::text::Text;
+use crate::value::Text;
 
 /// A list of codes that is a choice between a code and a proprietary text since some version.
 pub trait CodeChoice: Simple + 'static {

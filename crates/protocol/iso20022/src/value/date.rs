@@ -1,9 +1,7 @@
 //! Dates and times as XML Schema has them: with their own offset, or none, and their own precision.
 
-mod parse;
 mod spelling;
 
-use parse::{MOST_YEAR, days_in, proleptic, two, without_zero};
 use std::fmt;
 
 /// Minutes east of UTC, or `Z`. `Z` and `+00:00` are two spellings and are kept apart.
@@ -44,7 +42,7 @@ impl Offset {
             [] => Some(None),
             [b'Z'] => Some(Some(Self::Z)),
             [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
-                let (hours, minutes) = (two(h1, h2)?, two(m1, m2)?);
+                let (hours, minutes) = (below_100(h1, h2)?, below_100(m1, m2)?);
                 let total = i16::from(hours) * 60 + i16::from(minutes);
                 if minutes > 59 {
                     return None;
@@ -337,4 +335,36 @@ pub struct DateFormatError {
     pub expected: &'static str,
     /// The text, cut and escaped.
     pub found: String,
+}
+
+fn below_100(tens: u8, ones: u8) -> Option<u8> {
+    (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| (tens - b'0') * 10 + (ones - b'0'))
+}
+
+/// The greatest year either way: nine digits.
+const MOST_YEAR: u32 = 999_999_999;
+
+/// Converts a year of XML Schema 1.0, which has no year 0, to the proleptic calendar, in which the
+/// year before 1 is 0.
+fn proleptic(year: i32) -> i32 {
+    if year < 0 { year + 1 } else { year }
+}
+
+/// Converts a year of the proleptic calendar back, as the reverse of `proleptic`.
+fn without_zero(year: i32) -> i32 {
+    if year <= 0 { year - 1 } else { year }
+}
+
+fn days_in(year: i32, month: u8) -> u8 {
+    let year = proleptic(year);
+    match month {
+        2 if year.rem_euclid(4) == 0
+            && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0) =>
+        {
+            29
+        }
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
 }

@@ -1,4 +1,8 @@
-//! Exact decimals within the schema's digits.
+//! Exact decimals within the schema's digits, and amounts.
+
+mod amount;
+
+pub use amount::Amount;
 
 use crate::field::{Fault, Unreadable};
 use crate::finding::FindingKind;
@@ -91,9 +95,7 @@ pub struct NumberError {
 }
 
 impl NumberError {
-    pub(crate) fn new<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>(
-        text: &str,
-    ) -> Self {
+    fn new<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>(text: &str) -> Self {
         Self {
             digits: DIGITS,
             fraction: FRACTION,
@@ -105,7 +107,7 @@ impl NumberError {
 
 /// Reads an `xs:decimal` within the facets; `None` for other texts.
 #[inline]
-pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
     read_plain(text.as_bytes(), digits, fraction)
         .or_else(|| read_any(text, digits, fraction, unsigned))
 }
@@ -113,7 +115,7 @@ pub(crate) fn read(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Op
 /// Reads an `xs:decimal` within the facets or, if these allow digits after the point, of at most 28
 /// digits and 18 after the point, which tolerant reading keeps.
 #[inline]
-pub(crate) fn read_kept(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
+fn read_kept(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<Decimal> {
     read(text, digits, fraction, unsigned).or_else(|| {
         if fraction == 0 {
             None
@@ -123,20 +125,9 @@ pub(crate) fn read_kept(text: &str, digits: u32, fraction: u32, unsigned: bool) 
     })
 }
 
-/// Reads as [`read_kept`] does; `None` also for a text with zeros at the end that are not kept.
-#[cfg(feature = "serde")]
-pub(crate) fn read_whole(
-    text: &str,
-    digits: u32,
-    fraction: u32,
-    unsigned: bool,
-) -> Option<Decimal> {
-    read_kept(text, digits, fraction, unsigned).filter(|value| lost(*value, text).is_none())
-}
-
 /// Returns the finding about zeros at the end of a text that its value does not have.
 #[inline]
-pub(crate) fn lost(value: Decimal, text: &str) -> Option<FindingKind> {
+fn lost(value: Decimal, text: &str) -> Option<FindingKind> {
     // Where zeros are cut, the value has 28 digits, and the text more characters.
     if text.len() <= 28 {
         None
@@ -157,7 +148,7 @@ fn cut_zeros(value: Decimal, text: &str) -> Option<FindingKind> {
 /// True when a value is within the facets; at once for nearly all of them. No value of an unsigned
 /// type is below zero.
 #[inline]
-pub(crate) fn is_within(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
+fn is_within(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
     let plain = value.scale() <= fraction && value.mantissa().unsigned_abs() < 10_u128.pow(digits);
     plain || fits(value, digits, fraction, unsigned)
 }
@@ -245,7 +236,7 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
 }
 
 /// True when a value has no more digits than allowed, trailing zeros not counted.
-pub(crate) fn fits(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
+fn fits(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
     let least = value.normalize();
     least.scale() <= fraction
         && least.mantissa().unsigned_abs() < 10_u128.pow(digits)
@@ -264,6 +255,14 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
         read_kept(text, DIGITS, FRACTION, UNSIGNED)
             .map(Self)
             .ok_or(Unreadable { expected })
+    }
+
+    #[inline]
+    fn accept(text: &str, _version: u8) -> Option<Self> {
+        read(text, DIGITS, FRACTION, UNSIGNED)
+            // Zeros that are cut have to be reported, which the reader over events does.
+            .filter(|value| lost(*value, text).is_none())
+            .map(Self)
     }
 
     fn append(&self, out: &mut Output<'_>) {
@@ -285,7 +284,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
 }
 
 /// Returns the expected form of a number with these facets.
-pub(crate) fn expected(digits: u32, fraction: u32, unsigned: bool) -> &'static str {
+fn expected(digits: u32, fraction: u32, unsigned: bool) -> &'static str {
     match (digits, fraction, unsigned) {
         (18, 17, true) => "a decimal of at most 18 digits, not below zero",
         (18, 17, false) => "a decimal of at most 18 digits",
@@ -337,7 +336,8 @@ impl<'de, const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> serde::D
 {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-        read_whole(&text, DIGITS, FRACTION, UNSIGNED)
+        read_kept(&text, DIGITS, FRACTION, UNSIGNED)
+            .filter(|value| lost(*value, &text).is_none())
             .map(Self)
             .ok_or_else(|| {
                 serde::de::Error::custom(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&text))
