@@ -1,4 +1,4 @@
-//! The reader over events: tokens, the open elements, findings and kept parts, and the cursor that
+//! Reading: strictness, versions and limits, and the reader over events: tokens, the open elements, findings and kept parts, and the cursor that
 //! puts them together.
 
 mod around;
@@ -12,7 +12,6 @@ mod findings;
 mod foreign;
 mod keep;
 mod namespaces;
-mod options;
 mod path;
 mod scan;
 mod strip;
@@ -26,8 +25,139 @@ pub use error::{Halt, LimitKind, ReadError, ReadErrorKind};
 pub(crate) use events::is_one_element;
 pub use findings::FurtherFindings;
 pub(crate) use keep::Sequence;
-pub use options::{Mode, ReadLimits, ReadOptions};
 pub(crate) use scan::growth;
 pub use scan::{Odd, Scanner};
 pub(crate) use tokens::StreamTokens;
 pub use tokens::{Mark, TextTokens, Tokens};
+
+use crate::version::Version;
+use std::ops::RangeInclusive;
+
+/// The treatment of findings that the schema refuses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// Deviations are kept and reported: order, unknown parts, unknown codes, texts out of bounds,
+    /// numbers of up to 28 digits where the schema has fewer, dates without hyphens or with a time,
+    /// and times without seconds. So are missing parts that the schema demands and the model can do
+    /// without. A part that cannot be read costs itself: it, or the nearest part around it that
+    /// may be missing, is kept as markup and reported. What is left refused is what could misstate
+    /// money: an entry without a readable amount, sign or status, or a report without a readable
+    /// account, whose money it would be. The default.
+    #[default]
+    Tolerant,
+    /// Exactly the schema: any finding of the schema refuses the document. One exception:
+    /// `xsi:type` is not resolved. Supplementary data is well-formed and its content is not judged;
+    /// `xsi:type` on an element of the message is refused, also where it names the element's own
+    /// type.
+    Strict,
+}
+
+bankrail_values::options! {
+    /// The options of reading, by default tolerant with the default limits.
+    ///
+    /// ```
+    /// use bankrail_iso20022::{ReadLimits, Mode, ReadOptions};
+    /// let options = ReadOptions::default().mode(Mode::Strict).limits(ReadLimits::default().depth(20));
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ReadOptions {
+        /// Sets the treatment of findings that the schema refuses. Default: [`Mode::Tolerant`].
+        mode: Mode = Mode::default(),
+        /// Refuses a document with any finding, those beyond the schema (counts, sums, check
+        /// digits) too. Default: false.
+        deny_findings: bool = false,
+        /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is
+        /// invalid, as markup among the extras of its report, reports why, and reads on. Default:
+        /// false, it refuses the document. Such a document is written with
+        /// [`WriteOptions::incomplete`](crate::WriteOptions::incomplete).
+        ///
+        /// For whole documents. A reader of one entry after the other goes on without this option,
+        /// after an error with [`unread`](crate::ReadError::unread), unless findings refuse the
+        /// document ([`Mode::Strict`], [`deny_findings`](Self::deny_findings)). A document that is
+        /// not well-formed is refused in any case.
+        keep_unreadable: bool = false,
+        /// Reads the source as UTF-8 and ignores the encoding that the document declares. Set it
+        /// for text that was decoded before, such as a member of a JSON object. A declared encoding
+        /// other than UTF-8 is a finding. `parse` reads a `str` and a `String` so without this
+        /// option. Default: false.
+        text: bool = false,
+        /// Sets the versions of the message that are read; a document of another one is refused.
+        /// Default: all that the message knows, and later ones, which are read as the newest known
+        /// one with a finding ([`FindingKind::NewerVersion`](crate::FindingKind::NewerVersion)).
+        versions(RangeInclusive<Version> => |range| Some([*range.start(), *range.end()])): Option<[Version; 2]> = None,
+        /// Sets the limits of a document.
+        limits: ReadLimits = ReadLimits::default(),
+        ;
+        /// Unknown parts are reported and not kept.
+        pub(crate) drop_unknown: bool = false,
+    }
+}
+
+impl ReadOptions {
+    /// Sets the versions that are read, unless [`versions`](Self::versions) has set them before.
+    #[must_use]
+    pub fn versions_or(self, versions: RangeInclusive<Version>) -> Self {
+        match self.versions {
+            Some(_) => self,
+            None => self.versions(versions),
+        }
+    }
+
+    /// True when a document with any finding is refused.
+    #[must_use]
+    pub const fn denies_findings(&self) -> bool {
+        self.deny_findings
+    }
+}
+
+bankrail_values::options! {
+    /// Bounds on a document, which real documents do not reach.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ReadLimits {
+        /// Bytes of a document. Default: 4 GiB.
+        document_bytes: u64 = 4 << 30,
+        /// Nested elements. Default: 64.
+        depth: usize = 64,
+        /// Elements in one entry, in all of a report but its entries, and in all of a message but
+        /// its reports. Default: 1,000,000.
+        entry_elements: usize = 1_000_000,
+        /// Bytes of one text. Default: 1 MiB.
+        text_bytes: usize = 1 << 20,
+        /// Bytes of one tag, comment, processing instruction or run of text. Default: 4 MiB.
+        token_bytes: usize = 4 << 20,
+        /// Bytes in memory of what is kept beyond the schema, supplementary data among them,
+        /// counted as elements are. Default: 64 MiB.
+        kept_bytes: usize = 64 << 20,
+        /// Bytes of memory for each byte of the document that has been read, beyond the first 256
+        /// KiB of memory. The parts of the model count, parts kept beyond the schema with the
+        /// namespaces that they take along, and findings. Counted over the whole document, also
+        /// when it is read part by part. Texts, which take no more memory than they have bytes, are
+        /// not counted. Default: 16.
+        ///
+        /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it,
+        /// a document of empty elements would take some 70 times its size.
+        memory_per_byte: usize = 16,
+        /// Attributes of one tag, namespace declarations among them. Default: 256.
+        attributes: usize = 256,
+        /// Findings of one kind that are kept; further ones are only counted, so that a flood of
+        /// one kind hides no other. The first of each kind that refuses the document is kept in any
+        /// case. Default: 100.
+        findings: usize = 100,
+    }
+}
+
+impl ReadLimits {
+    /// No bounds: for documents that were just written.
+    pub(crate) const NONE: Self = Self {
+        document_bytes: u64::MAX,
+        depth: usize::MAX,
+        entry_elements: usize::MAX,
+        text_bytes: usize::MAX,
+        token_bytes: usize::MAX,
+        kept_bytes: usize::MAX,
+        memory_per_byte: usize::MAX,
+        attributes: usize::MAX,
+        findings: usize::MAX,
+    };
+}

@@ -69,12 +69,10 @@ pub fn to_version<M: Message>(document: &M, version: Version) -> Result<Parsed<M
     let mut text = String::new();
     push(&other, Output::plain(&mut text))?;
     // Read by the other version, which keeps nothing that it does not know.
-    let options = ReadOptions {
-        drop_unknown: true,
-        ..ReadOptions::default()
-            .keep_unreadable(true)
-            .limits(ReadLimits::NONE)
-    };
+    let mut options = ReadOptions::default()
+        .keep_unreadable(true)
+        .limits(ReadLimits::NONE);
+    options.drop_unknown = true;
     let mut parsed = read::parse::<M>(text.as_bytes(), &options)
         .map_err(|why| WriteError::Unfaithful { why: Some(why) })?;
     // The document has the order of the schema again.

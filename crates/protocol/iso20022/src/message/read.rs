@@ -69,7 +69,11 @@ impl<S: Source + ?Sized> Source for &S {
 
 /// Returns the options for a document in memory.
 pub fn options_for<S: Source>(_: &S, options: &ReadOptions) -> ReadOptions {
-    options.text(options.text || S::IS_TEXT)
+    if S::IS_TEXT {
+        options.text(true)
+    } else {
+        *options
+    }
 }
 
 /// Reads a document from text or bytes.

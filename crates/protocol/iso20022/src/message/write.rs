@@ -8,44 +8,26 @@ use crate::output::Output;
 use crate::read::ReadError;
 use std::io;
 
-/// The form in which a document is written, by default compact.
-///
-/// ```
-/// use bankrail_iso20022::WriteOptions;
-/// let options = WriteOptions::default().indent(2).schema_valid(true);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WriteOptions {
-    indent: Option<u8>,
-    schema_valid: bool,
-    incomplete: bool,
-}
-
-impl WriteOptions {
-    /// Sets the spaces per level, with each element on its own line. Default: none, all on one
-    /// line.
-    #[must_use]
-    pub fn indent(mut self, spaces: impl Into<Option<u8>>) -> Self {
-        self.indent = spaces.into();
-        self
-    }
-
-    /// Refuses every document that the schema refuses, not only one with missing parts. Default:
-    /// false.
-    #[must_use]
-    pub const fn schema_valid(mut self, valid: bool) -> Self {
-        self.schema_valid = valid;
-        self
-    }
-
-    /// Writes a document that lacks a part that the schema demands, or holds an entry that could
-    /// not be read ([`keep_unreadable`](crate::ReadOptions::keep_unreadable)), so that every
-    /// document that was read can be written. Default: false. Without effect together with
-    /// `schema_valid`.
-    #[must_use]
-    pub const fn incomplete(mut self, incomplete: bool) -> Self {
-        self.incomplete = incomplete;
-        self
+bankrail_values::options! {
+    /// The form in which a document is written, by default compact.
+    ///
+    /// ```
+    /// use bankrail_iso20022::WriteOptions;
+    /// let options = WriteOptions::default().indent(2).schema_valid(true);
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct WriteOptions {
+        /// Sets the spaces per level, with each element on its own line. Default: none, all on one
+        /// line.
+        indent(into): Option<u8> = None,
+        /// Refuses every document that the schema refuses, not only one with missing parts.
+        /// Default: false.
+        schema_valid: bool = false,
+        /// Writes a document that lacks a part that the schema demands, or holds an entry that
+        /// could not be read ([`keep_unreadable`](crate::ReadOptions::keep_unreadable)), so that
+        /// every document that was read can be written. Default: false. Without effect together
+        /// with `schema_valid`.
+        incomplete: bool = false,
     }
 }
 

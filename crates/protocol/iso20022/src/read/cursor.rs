@@ -14,7 +14,7 @@ use super::error::{Halt, ReadError, ReadErrorKind};
 use super::events::{EventsOver, Token};
 use super::findings::{Findings, FurtherFindings};
 use super::keep::{Keeper, Sequence};
-use super::options::ReadOptions;
+use super::ReadOptions;
 use super::path::{Path, Step, Used};
 use super::tokens::{Mark, Tokens};
 use crate::extra::{ExtraPart, Extras};

@@ -3,7 +3,7 @@
 use super::declaration::declared_encoding;
 use super::error::{LimitKind, ReadErrorKind};
 use super::foreign;
-use super::options::{Mode, ReadLimits, ReadOptions};
+use super::{Mode, ReadLimits, ReadOptions};
 use crate::finding::{Position, shown};
 use encoding_rs::{
     DecoderResult, ISO_8859_2, ISO_8859_15, UTF_16BE, UTF_16LE, WINDOWS_1250, WINDOWS_1251,

@@ -12,7 +12,7 @@ use super::attributes::{self, Attribute, malformed, occurs_twice, repeated};
 use super::decode::token_limit;
 use super::error::{Halt, LimitKind, ReadErrorKind};
 use super::namespaces::{Namespaces, XML, XMLNS};
-use super::options::ReadLimits;
+use super::ReadLimits;
 use super::tokens::{Mark, Tokens};
 use crate::finding::{Position, shown};
 use crate::version::Version;

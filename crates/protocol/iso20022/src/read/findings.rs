@@ -1,6 +1,6 @@
 //! The findings of a reader so far.
 
-use super::options::{Mode, ReadOptions};
+use super::{Mode, ReadOptions};
 use crate::finding::{Finding, FindingKind, Position};
 use crate::version::Version;
 

@@ -6,7 +6,7 @@
 //! - The place of an element that breaks a rule beyond the schema is noted.
 
 use super::attributes::resolve;
-use super::options::ReadLimits;
+use super::ReadLimits;
 use crate::field::Tag;
 use crate::xml::{ONES, push_lines};
 

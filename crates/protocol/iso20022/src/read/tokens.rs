@@ -307,7 +307,7 @@ mod tests {
         let text = "<a><b/>text</a>";
         let source = Decoded::new(
             text.as_bytes(),
-            &crate::read::options::ReadOptions::default(),
+            &crate::read::ReadOptions::default(),
         );
         let mut tokens = StreamTokens::new(source);
         assert!(tokens.next().is_ok());

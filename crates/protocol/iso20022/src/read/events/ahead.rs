@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::read::decode::Decoded;
     use crate::read::events::EventsOver;
-    use crate::read::options::{ReadLimits, ReadOptions};
+    use crate::read::{ReadLimits, ReadOptions};
     use crate::read::tokens::StreamTokens;
 
     #[test]

@@ -103,7 +103,7 @@ impl Events<'_> {
 mod tests {
     use super::*;
     use crate::read::events::EventsOver;
-    use crate::read::options::ReadLimits;
+    use crate::read::ReadLimits;
     use crate::read::tokens::TextTokens;
 
     fn events() -> Box<Events<'static>> {
