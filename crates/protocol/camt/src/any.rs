@@ -146,7 +146,7 @@ impl<R: BufRead> AnyReader<R> {
     /// Makes a reader of the documents in a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
-            input: Documents::new(source, options, &SHAPES),
+            input: Documents::open(source, &options, &SHAPES),
             progress: None,
             documents: 0,
         }

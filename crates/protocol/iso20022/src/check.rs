@@ -1,6 +1,6 @@
 //! Checking a model.
 
-use crate::extra::{ExtraPart, Extras};
+use crate::extra::{ExtraPart, Extras, element_name};
 use crate::field::{Field, alternatives};
 use crate::finding::{Finding, FindingKind, push_step, shown};
 use crate::read::Shape;
@@ -224,12 +224,4 @@ impl Watch for Checker {
     fn report(&mut self, kind: FindingKind) {
         Self::report(self, kind);
     }
-}
-
-fn element_name(xml: &str) -> &str {
-    let name = xml.trim_start_matches('<');
-    let end = name
-        .find(|c: char| c.is_whitespace() || c == '>' || c == '/')
-        .unwrap_or(name.len());
-    name.get(..end).unwrap_or_default()
 }

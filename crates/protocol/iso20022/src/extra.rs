@@ -139,12 +139,7 @@ impl Extras {
     /// could not be read.
     #[must_use]
     pub fn has_element(&self, name: &str) -> bool {
-        let is_named = |xml: &str| {
-            let rest = xml.trim_start_matches('<');
-            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/'));
-            let qualified = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-            qualified.rsplit(':').next() == Some(name)
-        };
+        let is_named = |xml: &str| element_name(xml).rsplit(':').next() == Some(name);
         self.parts().iter().any(|extra| {
             extra.inside.is_empty() && matches!(&extra.part, ExtraPart::Xml(xml) if is_named(xml))
         })
@@ -193,6 +188,13 @@ impl FromIterator<Extra> for Extras {
 /// Within a place the order of the document stays.
 fn by_place(left: &Extra, right: &Extra) -> Ordering {
     (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
+}
+
+/// Returns the name of the element that markup begins with.
+pub(crate) fn element_name(xml: &str) -> &str {
+    let name = xml.trim_start_matches('<');
+    let end = name.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/'));
+    name.get(..end.unwrap_or(name.len())).unwrap_or_default()
 }
 
 /// Returns a step as a sort key; no step sorts before all steps.

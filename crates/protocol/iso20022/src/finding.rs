@@ -31,6 +31,45 @@ impl Finding {
     }
 }
 
+/// The number of findings that there was no room for, by kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FurtherFindings(Vec<(&'static str, u64)>);
+
+impl FurtherFindings {
+    /// True when every finding was kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the number of findings of all kinds.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Returns the number of findings of the kind with a name, as [`FindingKind::name`] gives it.
+    #[must_use]
+    pub fn of(&self, name: &str) -> u64 {
+        self.iter()
+            .find(|(other, _)| *other == name)
+            .map_or(0, |(_, count)| count)
+    }
+
+    /// Returns the name of each kind with the number of its findings.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    pub(crate) fn add(&mut self, name: &'static str) {
+        // There are some twenty kinds, among which a list is searched as fast as a map.
+        match self.0.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, count)) => *count += 1,
+            None => self.0.push((name, 1)),
+        }
+    }
+}
+
 /// A place in a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

@@ -10,8 +10,8 @@
     )
 )]
 
-// `message` and `value` use `node`, `node` uses `check` and `read`, `check` uses `read`. None is
-// used the other way round.
+// `message` and `value` use `node`, `read` and `check`. A `node` is read by `read` and checked by
+// `check`, which know nodes by their traits only.
 mod check;
 mod extra;
 #[allow(clippy::exhaustive_structs)] // made by the derives
@@ -34,11 +34,10 @@ mod xml;
 pub use bankrail_derive::{Choice, Code, Element, Message};
 pub use bankrail_values::UnknownCode;
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
-pub use finding::{BrokenRule, Finding, FindingKind, Position};
+pub use finding::{BrokenRule, Finding, FindingKind, FurtherFindings, Position};
 pub use message::{Parsed, Source, StreamItem, UnitReader, WriteError, WriteOptions};
 pub use read::{
-    AppHeader, Around, FurtherFindings, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits,
-    ReadOptions,
+    AppHeader, Around, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
 };
 pub use value::{
     AlphaNumeric4, Amount, Bic, CountryCode, CurrencyCode, DateFormatError, Digits, Envelope, Iban,
@@ -58,13 +57,11 @@ pub mod __private {
     pub use crate::finding::{Finding, shown};
     #[cfg(feature = "arbitrary")]
     pub use crate::invent::{Invent, InventField, Inventor, invented};
-    pub use crate::message::check::{check, check_schema};
-    pub use crate::message::read::{
-        finish, options_for, parse, parse_any, parse_counting, read, read_counting,
+    pub use crate::message::{
+        Documents, Message, Parsed, Progress, Source, WriteError, WriteOptions,
+        append_json_content, check, check_schema, finish, options_for, parse, parse_any,
+        parse_counting, read, read_counting, to_version, to_xml, write_json_string, write_to,
     };
-    pub use crate::message::write::{append_json_content, to_xml, write_json_string, write_to};
-    pub use crate::message::{Documents, Progress, to_version};
-    pub use crate::message::{Message, Parsed, Source, WriteError, WriteOptions};
     pub use crate::node::{
         Alternative, CodeChoice, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot,
         check_code_choice, check_field, check_simple, code_choice_type, is_plain_field, is_sound,
@@ -74,7 +71,7 @@ pub mod __private {
     pub use crate::output::Output;
     pub use crate::read::{
         Ahead, Cursor, CursorOver, Halt, Mark, Odd, ReadError, ReadOptions, Scanner, Shape,
-        TextTokens, Tokens,
+        StreamTokens, TextTokens, Tokens,
     };
     pub use crate::value::Text;
     pub use crate::version::Version;

@@ -2,16 +2,19 @@
 //!
 //! Each of these modules uses only those before it: `read`, `stream`, `output`, `check`, `write`.
 
-pub(crate) mod check;
+mod check;
 mod output;
-pub(crate) mod read;
-pub(crate) mod stream;
-pub(crate) mod write;
+mod read;
+mod stream;
+mod write;
 
+pub use check::{check, check_schema};
 pub use output::{WriteError, to_version};
-pub use read::{Parsed, Source};
+pub use read::{
+    Parsed, Source, finish, options_for, parse, parse_any, parse_counting, read, read_counting,
+};
 pub use stream::{Documents, Progress, StreamItem, UnitReader};
-pub use write::WriteOptions;
+pub use write::{WriteOptions, append_json_content, to_xml, write_json_string, write_to};
 
 use crate::field::Tag;
 use crate::node::{Node, Record};

@@ -4,9 +4,6 @@
 mod alternative;
 mod code_choice;
 mod content;
-mod fast;
-mod record;
-mod scan;
 mod slot;
 
 pub use alternative::Alternative;
@@ -17,8 +14,7 @@ pub use code_choice::{
 pub use content::{
     Content, check_field, is_plain_field, write_field, write_field_kept, write_kept,
 };
-pub use record::Record;
-pub use slot::Slot;
+pub use slot::{Record, Slot};
 
 use crate::check::Checker;
 use crate::extra::Kept;

@@ -1,34 +1,26 @@
-//! Reading: strictness, versions and limits, and the reader over events: tokens, the open elements, findings and kept parts, and the cursor that
-//! puts them together.
+//! Reading: strictness, versions and limits, and the readers.
 
 mod around;
 mod attributes;
-mod cursor;
 mod declaration;
 mod decode;
 mod error;
 mod events;
-mod findings;
 mod foreign;
-mod keep;
 mod namespaces;
-mod path;
 mod scan;
+mod shape;
 mod strip;
 mod tokens;
 
 pub use around::{AppHeader, Around};
-pub(crate) use cursor::Child;
-pub use cursor::{Ahead, Cursor, CursorOver, Shape};
 pub(crate) use decode::{Decoded, plain_text};
 pub use error::{Halt, LimitKind, ReadError, ReadErrorKind};
-pub(crate) use events::is_one_element;
-pub use findings::FurtherFindings;
-pub(crate) use keep::Sequence;
-pub(crate) use scan::growth;
+pub use events::{Ahead, Cursor, CursorOver};
+pub(crate) use events::{Child, is_one_element};
 pub use scan::{Odd, Scanner};
-pub(crate) use tokens::StreamTokens;
-pub use tokens::{Mark, TextTokens, Tokens};
+pub use shape::Shape;
+pub use tokens::{Mark, StreamTokens, TextTokens, Tokens};
 
 use crate::version::Version;
 use std::ops::RangeInclusive;
@@ -108,6 +100,12 @@ impl ReadOptions {
     #[must_use]
     pub const fn denies_findings(&self) -> bool {
         self.deny_findings
+    }
+
+    /// Returns the oldest and the newest version that are read.
+    fn all_versions(&self) -> [Version; 2] {
+        let all = [Version::new(0), Version::new(u8::MAX)];
+        self.versions.unwrap_or(all)
     }
 }
 

@@ -1,10 +1,9 @@
 //! Reading a whole document.
 
-use super::Message;
-use crate::finding::Finding;
+use super::{Documents, Message};
+use crate::finding::{Finding, FurtherFindings};
 use crate::read::{
-    Around, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions, Shape,
-    StreamTokens, TextTokens, plain_text,
+    Around, Cursor, CursorOver, Halt, ReadError, ReadOptions, Shape, TextTokens, plain_text,
 };
 use std::io::BufRead;
 
@@ -86,8 +85,7 @@ pub fn read<M: Message>(
     source: impl BufRead,
     options: &ReadOptions,
 ) -> Result<Parsed<M>, ReadError> {
-    let tokens = StreamTokens::new(Decoded::new(source, options));
-    one(CursorOver::new(tokens, *options, &[M::SHAPE]).erased())
+    one(Documents::open(source, options, &[M::SHAPE]).erased())
 }
 
 /// Reads the documents in a text or bytes, each of one of several messages, through what is around
@@ -99,7 +97,7 @@ pub fn parse_any(
     each: &mut dyn FnMut(&mut Cursor<'_>) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     in_memory(bytes, options, shapes, |cursor| {
-        while cursor.next_document(shapes)? {
+        while cursor.find_document(shapes)? {
             each(cursor)?;
         }
         Ok(())
@@ -116,10 +114,7 @@ fn in_memory<T>(
 ) -> T {
     match plain_text(bytes, options) {
         Some(text) => read(CursorOver::new(TextTokens::new(text), *options, shapes).erased()),
-        None => {
-            let tokens = StreamTokens::new(Decoded::new(bytes, options));
-            read(CursorOver::new(tokens, *options, shapes).erased())
-        }
+        None => read(Documents::open(bytes, options, shapes).erased()),
     }
 }
 
@@ -164,11 +159,7 @@ pub fn read_counting<M: Message>(
     options: &ReadOptions,
     fast: bool,
 ) -> (Result<Parsed<M>, ReadError>, usize, usize) {
-    let tokens = StreamTokens::new(Decoded::new(source, options));
-    count(
-        CursorOver::new(tokens, *options, &[M::SHAPE]).erased(),
-        fast,
-    )
+    count(Documents::open(source, options, &[M::SHAPE]).erased(), fast)
 }
 
 /// Does the same as [`read_counting`] for a text in memory whose characters XML allows.

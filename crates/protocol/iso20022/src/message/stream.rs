@@ -3,11 +3,10 @@
 
 use super::Message;
 use crate::field::Field;
-use crate::finding::Finding;
+use crate::finding::{Finding, FurtherFindings};
 use crate::node::{Node, Record};
 use crate::read::{
-    Around, Child, Cursor, CursorOver, Decoded, FurtherFindings, Halt, ReadError, ReadOptions,
-    Sequence, Shape, StreamTokens,
+    Child, Cursor, CursorOver, Decoded, Halt, ReadError, ReadOptions, Shape, StreamTokens,
 };
 use crate::version::Version;
 use std::fmt;
@@ -19,7 +18,7 @@ use std::io::BufRead;
 /// An error with [`ReadError::unread`] is about a single unit, and reading goes on after it. After
 /// any other there is nothing more.
 pub struct UnitReader<M: Message, R> {
-    cursor: CursorOver<StreamTokens<R>>,
+    input: Documents<R>,
     progress: Progress<M>,
 }
 
@@ -35,8 +34,8 @@ pub struct Progress<M: Message> {
     group: <M::Group as Record>::Slots,
     group_at: usize,
     units: usize,
-    /// The sequences around the message's and the group's ends.
-    outer: [Sequence; 2],
+    /// The start of the group has been handed out.
+    started: bool,
 }
 
 /// A part of a document that a reader has read. The crate of a message has it for its document.
@@ -81,13 +80,11 @@ enum State {
     /// The start tag of the document element has been read.
     Opened,
     Message,
-    /// Within a group; `started` when its start has been handed out, `unit` when the start tag of
-    /// one has been read.
-    Group {
-        started: bool,
-        unit: bool,
-    },
-    /// Handed out the start of a group that has ended.
+    /// Within a group.
+    Group,
+    /// The start tag of a unit has been read.
+    Unit,
+    /// The end tag of a group has been read.
     GroupEnds,
     Done,
 }
@@ -96,11 +93,7 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// Makes a reader of a document from a source.
     pub fn new(source: R, options: ReadOptions) -> Self {
         Self {
-            cursor: CursorOver::new(
-                StreamTokens::new(Decoded::new(source, &options)),
-                options,
-                &[M::SHAPE],
-            ),
+            input: Documents::open(source, &options, &[M::SHAPE]),
             progress: Progress::new(State::Begin),
         }
     }
@@ -111,25 +104,24 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// [`ReadError`]. After that of an entry which cannot be read, the next call goes on with the
     /// next entry; after any other error the reader is at its end.
     pub fn next_item(&mut self) -> Result<Option<StreamItem<M>>, ReadError> {
-        self.progress.next(self.cursor.erased())
+        self.input.next_part(&mut self.progress)
     }
 }
 
 /// An input with documents of several messages, one after the other, and with what is around them.
-#[derive(Debug)]
-pub struct Documents<R>(CursorOver<StreamTokens<R>>);
+pub type Documents<R> = CursorOver<StreamTokens<R>>;
 
 impl<R: BufRead> Documents<R> {
     /// Opens a source.
-    pub fn new(source: R, options: ReadOptions, shapes: &[&'static Shape]) -> Self {
-        let tokens = StreamTokens::new(Decoded::new(source, &options));
-        Self(CursorOver::new(tokens, options, shapes))
+    pub fn open(source: R, options: &ReadOptions, shapes: &[&'static Shape]) -> Self {
+        let tokens = StreamTokens::new(Decoded::new(source, options));
+        Self::new(tokens, *options, shapes)
     }
 
     /// Reads the start tag of the next document; false when there is none. All parts of the
     /// document before have to be read.
     pub fn next_document(&mut self, shapes: &[&'static Shape]) -> Result<bool, ReadError> {
-        self.0.erased().next_document(shapes)
+        self.erased().find_document(shapes)
     }
 
     /// Reads the next part of the document; `None` after its end.
@@ -137,34 +129,7 @@ impl<R: BufRead> Documents<R> {
         &mut self,
         progress: &mut Progress<M>,
     ) -> Result<Option<StreamItem<M>>, ReadError> {
-        progress.next(self.0.erased())
-    }
-}
-
-impl<R> Documents<R> {
-    /// Returns the names of the message.
-    pub fn shape(&self) -> &'static Shape {
-        self.0.shape()
-    }
-
-    /// Returns the version of the document.
-    pub fn version(&self) -> Version {
-        self.0.version()
-    }
-
-    /// Returns the parts around the document.
-    pub fn around(&self) -> Option<&Around> {
-        self.0.around()
-    }
-
-    /// Takes the findings since the last call.
-    pub fn take_findings(&mut self) -> Vec<Finding> {
-        self.0.take_findings()
-    }
-
-    /// Returns the number of findings that there was no room for.
-    pub fn further_findings(&self) -> &FurtherFindings {
-        self.0.further_findings()
+        progress.next(self.erased())
     }
 }
 
@@ -191,7 +156,7 @@ impl<M: Message> Progress<M> {
             group: Default::default(),
             group_at: 0,
             units: 0,
-            outer: Default::default(),
+            started: false,
         }
     }
 
@@ -222,7 +187,7 @@ impl<M: Message> Progress<M> {
                 }
                 State::Opened => {
                     cursor.open_message()?;
-                    self.outer[0] = cursor.enter_record()?;
+                    cursor.enter_record()?;
                     self.state = State::Message;
                 }
                 State::Message => {
@@ -230,11 +195,12 @@ impl<M: Message> Progress<M> {
                         return Ok(Some(part));
                     }
                 }
-                State::Group { started, unit } => {
-                    if let Some(part) = self.group(cursor, started, unit)? {
+                State::Group => {
+                    if let Some(part) = self.group(cursor)? {
                         return Ok(Some(part));
                     }
                 }
+                State::Unit => return self.unit(cursor).map(Some),
                 State::GroupEnds => return self.group_end(cursor),
             }
         }
@@ -259,50 +225,21 @@ impl<M: Message> Progress<M> {
         self.group = Default::default();
         self.group_at = 0;
         self.units = 0;
-        self.outer[1] = cursor.enter_record()?;
-        self.state = State::Group {
-            started: false,
-            unit: false,
-        };
+        cursor.enter_record()?;
+        self.started = false;
+        self.state = State::Group;
         Ok(None)
     }
 
-    /// Reads within a group.
-    fn group(
-        &mut self,
-        cursor: &mut Cursor<'_>,
-        started: bool,
-        unit: bool,
-    ) -> Result<Option<Part<M>>, Halt> {
+    /// Reads within a group, up to the start tag of a unit.
+    fn group(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         let fields = <M::Group as Record>::FIELDS;
-        if unit {
-            // Set before reading, because the stream goes on from here after a unit that cannot be
-            // read.
-            self.state = State::Group {
-                started: true,
-                unit: false,
-            };
-            let place = cursor.place();
-            return match M::Unit::read(cursor) {
-                Ok(unit) => Ok(Some(Ok(StreamItem::Entry(Box::new(unit))))),
-                Err(halt) => {
-                    // A unit's number counts the units read before it, as in the list of a whole
-                    // document.
-                    self.units -= 1;
-                    cursor.go_on(halt, place).map(|error| Some(Err(error)))
-                }
-            };
-        }
         let next =
             cursor.read_ahead::<M::Group>(&mut self.group, &mut self.group_at, M::SHAPE.unit)?;
         if let Some((index, ahead)) = next.filter(|(index, _)| is(fields, *index, M::SHAPE.unit)) {
             // The start of the group comes first; the unit is read on the next call.
-            if !started {
-                self.state = State::Group {
-                    started: true,
-                    unit: false,
-                };
-                return self.group_start(cursor);
+            if !self.started {
+                return self.group_start(cursor, false);
             }
             let mut unit: Option<M::Unit> = None;
             if cursor
@@ -314,40 +251,57 @@ impl<M: Message> Progress<M> {
                 return Ok(unit.map(|unit| Ok(StreamItem::Entry(Box::new(unit)))));
             }
         }
-        let index = match cursor.child(fields, &mut self.group_at)? {
-            Child::Field(index) => index,
+        let in_unit = match cursor.child(fields, &mut self.group_at)? {
             Child::Unknown => return Ok(None),
             Child::End => {
                 self.state = State::GroupEnds;
-                return if started {
-                    Ok(None)
-                } else {
-                    self.group_start(cursor)
-                };
+                false
+            }
+            Child::Field(index) if !is(fields, index, M::SHAPE.unit) => {
+                M::Group::take(&mut self.group, index, cursor)?;
+                return Ok(None);
+            }
+            Child::Field(_) => {
+                cursor.set_index(self.units);
+                cursor.report_if_late();
+                self.units += 1;
+                self.state = State::Unit;
+                true
             }
         };
-        if !is(fields, index, M::SHAPE.unit) {
-            M::Group::take(&mut self.group, index, cursor)?;
-            return Ok(None);
-        }
-        cursor.set_index(self.units);
-        cursor.report_if_late();
-        self.units += 1;
-        self.state = State::Group {
-            started: true,
-            unit: true,
-        };
-        if started {
+        if self.started {
             Ok(None)
         } else {
-            self.group_start(cursor)
+            self.group_start(cursor, in_unit)
+        }
+    }
+
+    /// Reads a unit, over events.
+    fn unit(&mut self, cursor: &mut Cursor<'_>) -> Result<Part<M>, Halt> {
+        // Set before reading, because the stream goes on from here after a unit that cannot be
+        // read.
+        self.state = State::Group;
+        let place = cursor.place();
+        match M::Unit::read(cursor) {
+            Ok(unit) => Ok(Ok(StreamItem::Entry(Box::new(unit)))),
+            Err(halt) => {
+                // A unit's number counts the units read before it, as in the list of a whole
+                // document.
+                self.units -= 1;
+                cursor.go_on(halt, place).map(Err)
+            }
         }
     }
 
     /// Hands out the part of a group that has been read so far. Missing parts that the schema
-    /// demands are reported at the end of the group.
-    fn group_start(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
-        let in_unit = matches!(self.state, State::Group { unit: true, .. });
+    /// demands are reported at the end of the group. `in_unit` is true when the start tag of a unit
+    /// has just been read.
+    fn group_start(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        in_unit: bool,
+    ) -> Result<Option<Part<M>>, Halt> {
+        self.started = true;
         // The parts handed out now are handed out again at the end, so their memory counts twice.
         let held = cursor.held() - self.held;
         cursor.hold(usize::try_from(held).unwrap_or(usize::MAX))?;
@@ -363,7 +317,7 @@ impl<M: Message> Progress<M> {
     fn group_end(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         let group = M::Group::finish(std::mem::take(&mut self.group), cursor)?;
         group.settle(&mut &mut *cursor);
-        cursor.leave_record(self.outer[1]);
+        cursor.leave();
         self.state = State::Message;
         Ok(Some(Ok(StreamItem::End(Box::new(group)))))
     }
@@ -374,7 +328,7 @@ impl<M: Message> Progress<M> {
             cursor.hand_out(M::SHAPE.group);
         }
         let mut message = M::finish(std::mem::take(&mut self.message), cursor)?;
-        cursor.leave_record(self.outer[0]);
+        cursor.leave();
         message.extras_mut().extend(cursor.close_document()?);
         self.state = State::Done;
         Ok(Some(Ok(StreamItem::MessageEnd(Box::new(message)))))
@@ -399,19 +353,19 @@ impl<M: Message, R> UnitReader<M, R> {
     /// Returns the version of the document; that of the default before anything was read.
     #[must_use]
     pub fn version(&self) -> Version {
-        self.cursor.version()
+        self.input.version()
     }
 
     /// Returns the findings since the last call.
     pub fn take_findings(&mut self) -> Vec<Finding> {
-        self.cursor.take_findings()
+        self.input.take_findings()
     }
 
     /// Returns the number of findings of each kind, since the reader began, for which
     /// [`ReadLimits::findings`](crate::ReadLimits::findings) had no room.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
-        self.cursor.further_findings()
+        self.input.further_findings()
     }
 }
 

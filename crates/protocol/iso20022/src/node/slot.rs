@@ -1,8 +1,33 @@
-//! The places for the occurrences of one element while a sequence is read.
+//! Sequences while they are read, and the places for the occurrences of one element.
 
 use super::{Content, Node};
+use crate::extra::Extras;
 use crate::field::{Field, Tag};
 use crate::read::{Ahead, Cursor, Halt, Odd, Scanner};
+
+/// A sequence that can be read element by element.
+pub trait Record: Sized {
+    /// The elements read so far.
+    type Slots: Clone + Default;
+    /// The elements in the order of the schema.
+    const FIELDS: &'static [Field];
+    /// Reads the element whose start tag has just been read.
+    fn take(slots: &mut Self::Slots, index: usize, from: &mut Cursor<'_>) -> Result<(), Halt>;
+    /// Reads the element that comes next into its place, if all of it is as the writer writes it.
+    /// False when it is not or when there is no room; then nothing has been read.
+    fn take_ahead(
+        slots: &mut Self::Slots,
+        index: usize,
+        ahead: Ahead,
+        from: &mut Cursor<'_>,
+    ) -> Result<bool, Halt>;
+    /// Checks that the mandatory elements are there.
+    fn finish(slots: Self::Slots, from: &mut Cursor<'_>) -> Result<Self, Halt>;
+    /// Returns the parts beyond the schema.
+    fn extras(&self) -> &Extras;
+    /// Returns the parts beyond the schema, to be changed.
+    fn extras_mut(&mut self) -> &mut Extras;
+}
 
 /// The place for the occurrences of one element.
 pub trait Slot: Content + Sized {

@@ -1,7 +1,6 @@
 //! The error of reading a document, with its place, and where reading stopped before it is made.
 
-use super::findings::FurtherFindings;
-use crate::finding::{Finding, FindingKind, Position};
+use crate::finding::{Finding, FindingKind, FurtherFindings, Position};
 use std::fmt;
 use std::io;
 
@@ -18,46 +17,57 @@ struct Parts {
     unread: Option<String>,
 }
 
-/// Reading stopped: why, and where. The element is the one that the cursor is at; together they
-/// become a [`ReadError`].
-#[derive(Debug)]
+/// Reading stopped: why, and where. The element is the one that the cursor is at, unless it has
+/// been set; together they become a [`ReadError`].
 // Boxed, because every reading function returns it, and a `Result` is as large as its error.
-pub struct Halt(Box<Halted>);
-
 #[derive(Debug)]
-struct Halted {
-    kind: ReadErrorKind,
-    position: Position,
-    /// The element, where it is not the one that the cursor is at.
-    path: Option<String>,
-}
+pub struct Halt(ReadError);
 
 impl Halt {
     pub(crate) fn new(kind: ReadErrorKind, position: Position) -> Self {
-        Self(Box::new(Halted {
+        Self(ReadError(Box::new(Parts {
             kind,
+            path: String::new(),
             position,
-            path: None,
-        }))
+            findings: Vec::new(),
+            further: FurtherFindings::default(),
+            unread: None,
+        })))
     }
 
     /// True when something in the content of an element is wrong, and not the markup or a limit.
     pub(crate) fn is_of_content(&self) -> bool {
-        matches!(
-            self.0.kind,
-            ReadErrorKind::Missing { .. } | ReadErrorKind::Unreadable { .. }
-        )
+        self.finding().is_some()
     }
 
+    /// Returns the finding that the error becomes where reading goes on.
+    pub(crate) fn finding(&self) -> Option<FindingKind> {
+        self.0.kind().finding()
+    }
+
+    pub(crate) fn position(&self) -> Position {
+        self.0.position()
+    }
+
+    /// Sets the element.
     pub(crate) fn at(mut self, path: String) -> Self {
-        self.0.path = Some(path);
+        self.0.0.path = path;
         self
     }
 
-    /// Returns the error, its position, and its element where that is not the one that the cursor
-    /// is at.
-    pub(crate) fn into_parts(self) -> (ReadErrorKind, Position, Option<String>) {
-        (self.0.kind, self.0.position, self.0.path)
+    /// Makes the error of the element that the cursor is at, with the findings before it.
+    pub(crate) fn into_error(
+        self,
+        path: String,
+        findings: Vec<Finding>,
+        further: FurtherFindings,
+    ) -> ReadError {
+        let Self(ReadError(mut parts)) = self;
+        if parts.path.is_empty() {
+            parts.path = path;
+        }
+        (parts.findings, parts.further) = (findings, further);
+        ReadError(parts)
     }
 }
 
@@ -199,23 +209,6 @@ pub enum LimitKind {
 }
 
 impl ReadError {
-    pub(crate) fn new(
-        kind: ReadErrorKind,
-        path: String,
-        position: Position,
-        findings: Vec<Finding>,
-        further: FurtherFindings,
-    ) -> Self {
-        Self(Box::new(Parts {
-            kind,
-            path,
-            position,
-            findings,
-            further,
-            unread: None,
-        }))
-    }
-
     pub(crate) fn with_unread(mut self, xml: String) -> Self {
         self.0.unread = Some(xml);
         self

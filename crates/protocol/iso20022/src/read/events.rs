@@ -3,19 +3,21 @@
 
 mod ahead;
 mod capture;
+mod cursor;
 mod document;
 mod memory;
 
 pub(crate) use capture::is_one_element;
+pub(crate) use cursor::Child;
+pub use cursor::{Ahead, Cursor, CursorOver};
 
+use super::ReadLimits;
 use super::attributes::{self, Attribute, malformed, occurs_twice, repeated};
 use super::decode::token_limit;
 use super::error::{Halt, LimitKind, ReadErrorKind};
 use super::namespaces::{Namespaces, XML, XMLNS};
-use super::ReadLimits;
 use super::tokens::{Mark, Tokens};
 use crate::finding::{Position, shown};
-use crate::version::Version;
 use crate::xml::{is_blank, is_plain_name, is_qualified_name, push_lines};
 use quick_xml::errors::IllFormedError;
 use quick_xml::events::{BytesStart, Event};
@@ -23,14 +25,12 @@ use std::borrow::Cow;
 
 /// The events of a document, with what is needed to understand them: namespaces in scope, depth,
 /// place, the last start tag.
-pub(crate) struct EventsOver<T: ?Sized> {
+struct EventsOver<T: ?Sized> {
     limits: ReadLimits,
-    /// The version of the schema.
-    version: u8,
     namespaces: Namespaces,
     /// The last start tag.
     tag: StartTag,
-    /// Its attributes, declarations left out.
+    /// Its attributes that have not been taken, declarations left out.
     attributes: Vec<Attribute<'static>>,
     /// White space at the beginning of the text being gathered; it counts only if other text
     /// follows.
@@ -45,8 +45,8 @@ pub(crate) struct EventsOver<T: ?Sized> {
     wrappers: usize,
     /// The start tag of a root has been read.
     begun: bool,
-    /// Elements begun, since the start of the innermost element that is counted apart.
-    elements: usize,
+    /// What was used of the limits since the start of the innermost element that is counted apart.
+    used: Used,
     /// Bytes of memory that the document has taken so far.
     held: u64,
     /// Where the current event starts.
@@ -55,11 +55,28 @@ pub(crate) struct EventsOver<T: ?Sized> {
 }
 
 /// The events of any source of tokens.
-pub(crate) type Events<'t> = EventsOver<dyn Tokens + 't>;
+type Events<'t> = EventsOver<dyn Tokens + 't>;
+
+/// The use of the limits that units, groups and the message have apart.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    /// Elements begun.
+    elements: usize,
+    /// Bytes kept beyond the schema.
+    kept: usize,
+}
+
+impl Used {
+    /// The use at the start of a document, whose start tag has been read.
+    const DOCUMENT: Self = Self {
+        elements: 1,
+        kept: 0,
+    };
+}
 
 /// A start tag as written: name and attributes.
 #[derive(Debug, Default)]
-pub(crate) struct StartTag {
+struct StartTag {
     text: String,
     /// Bytes of the name.
     name: usize,
@@ -84,7 +101,7 @@ impl StartTag {
 
     /// Returns the name with its prefix.
     #[inline]
-    pub(crate) fn name(&self) -> &str {
+    fn name(&self) -> &str {
         self.text.get(..self.name).unwrap_or_default()
     }
 
@@ -96,7 +113,7 @@ impl StartTag {
 
     /// Returns the part of the name after the first colon, or the whole name.
     #[inline]
-    pub(crate) fn local_name(&self) -> &str {
+    fn local_name(&self) -> &str {
         self.text
             .get(self.prefix.map_or(0, |prefix| prefix + 1)..self.name)
             .unwrap_or_default()
@@ -111,7 +128,7 @@ impl StartTag {
 
 /// An event in the content of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+enum Token {
     /// A start tag; `Events::open` has to follow.
     Start,
     /// An end tag, or the end of an empty element; `Events::close` has to follow.
@@ -121,14 +138,9 @@ pub(crate) enum Token {
 }
 
 impl<T: Tokens> EventsOver<T> {
-    pub(crate) fn new(
-        tokens: T,
-        limits: ReadLimits,
-        namespace: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    fn new(tokens: T, limits: ReadLimits, namespace: impl Into<Cow<'static, str>>) -> Self {
         Self {
             limits,
-            version: Version::default().number(),
             namespaces: Namespaces::new(namespace),
             tag: StartTag::default(),
             attributes: Vec::new(),
@@ -138,7 +150,7 @@ impl<T: Tokens> EventsOver<T> {
             depth: 0,
             wrappers: 0,
             begun: false,
-            elements: 0,
+            used: Used::default(),
             held: 0,
             mark: Mark::default(),
             tokens,
@@ -147,21 +159,9 @@ impl<T: Tokens> EventsOver<T> {
 }
 
 impl Events<'_> {
-    /// Returns the version of the schema.
-    #[inline]
-    pub(crate) fn version(&self) -> u8 {
-        self.version
-    }
-
-    /// Sets the version of the schema.
-    #[inline]
-    pub(crate) fn set_version(&mut self, version: u8) {
-        self.version = version;
-    }
-
     /// Begins a text between elements.
     #[inline]
-    pub(crate) fn begin_text(&mut self, text: &mut String) {
+    fn begin_text(&mut self, text: &mut String) {
         text.clear();
         self.blank.clear();
     }
@@ -169,7 +169,7 @@ impl Events<'_> {
     /// Reads the next event. Character data is appended to `text`; with `elements_only`, white
     /// space at its beginning only together with what follows it.
     #[inline]
-    pub(crate) fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
+    fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
         // An empty element is one tag and two events, so that callers end it like any other.
         if std::mem::take(&mut self.empty) {
             return Ok(Token::End);
@@ -225,7 +225,7 @@ impl Events<'_> {
 
     /// Refuses a text that is being gathered when it is too long.
     #[inline]
-    pub(crate) fn bound_text(&mut self, text: &str) -> Result<(), Halt> {
+    fn bound_text(&mut self, text: &str) -> Result<(), Halt> {
         let most = self.limits.text_bytes;
         if text.len() > most {
             Err(self.limit(LimitKind::TextBytes, most))
@@ -246,7 +246,7 @@ impl Events<'_> {
 
     /// Begins an event.
     #[inline]
-    pub(crate) fn advance(&mut self) -> Result<(), Halt> {
+    fn advance(&mut self) -> Result<(), Halt> {
         let before = self.mark;
         self.mark = self.tokens.mark();
         let limit = u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX);
@@ -259,15 +259,15 @@ impl Events<'_> {
     }
 
     /// Takes the declarations, attributes and depth of a start tag.
-    pub(crate) fn open(&mut self) -> Result<(), Halt> {
+    fn open(&mut self) -> Result<(), Halt> {
         self.depth += 1;
-        self.elements += 1;
+        self.used.elements += 1;
         self.attributes.clear();
         // Limits come first, so that the attributes of a refused element are not read.
         if self.depth > self.limits.depth {
             return Err(self.limit(LimitKind::Depth, self.limits.depth));
         }
-        if self.elements > self.limits.entry_elements {
+        if self.used.elements > self.limits.entry_elements {
             return Err(self.limit(LimitKind::EntryElements, self.limits.entry_elements));
         }
         // Only amounts and the document element have attributes, so nearly all tags end here.
@@ -319,14 +319,14 @@ impl Events<'_> {
 
     /// Takes an end tag.
     #[inline]
-    pub(crate) fn close(&mut self) {
+    fn close(&mut self) {
         // Before the depth changes, because bindings are kept under the depth of their element.
         self.namespaces.leave(self.depth);
         self.depth -= 1;
     }
 
     /// Reads on to the end of the element at a depth.
-    pub(crate) fn skip_to_end(&mut self, depth: usize) -> Result<(), Halt> {
+    fn skip_to_end(&mut self, depth: usize) -> Result<(), Halt> {
         let mut text = String::new();
         while self.depth >= depth {
             text.clear();
@@ -345,7 +345,7 @@ impl Events<'_> {
     }
 
     /// Returns the text from a place on, as it stands.
-    pub(crate) fn since(&mut self, start: Mark) -> Result<String, Halt> {
+    fn since(&mut self, start: Mark) -> Result<String, Halt> {
         let xml = self.tokens.since(start).map(str::to_owned);
         xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.kept_bytes))
     }
@@ -353,58 +353,19 @@ impl Events<'_> {
     /// Remembers the text from here on, so that an element in it can be kept as it stands, until
     /// the next call.
     #[inline]
-    pub(crate) fn remember(&mut self) {
+    fn remember(&mut self) {
         self.tokens.remember();
-    }
-
-    /// Returns the number of open elements.
-    #[inline]
-    pub(crate) fn depth(&self) -> usize {
-        self.depth
-    }
-
-    /// Returns the place where the current event starts.
-    #[inline]
-    pub(crate) fn mark(&self) -> Mark {
-        self.mark
-    }
-
-    /// Returns the namespaces in scope.
-    pub(crate) fn namespaces(&self) -> &Namespaces {
-        &self.namespaces
-    }
-
-    /// Returns the encoding that the document declares, if another than UTF-8.
-    pub(crate) fn declared(&self) -> Option<&str> {
-        self.declared.as_deref()
     }
 
     /// Returns true if the document, whose first event has been read, begins with the byte order
     /// mark of UTF-8.
-    pub(crate) fn is_marked_utf8(&mut self) -> bool {
+    fn is_marked_utf8(&mut self) -> bool {
         // That of UTF-16 has two bytes.
         self.tokens.position(Mark::default()).offset == 3
     }
 
-    /// Returns the last start tag.
-    #[inline]
-    pub(crate) fn tag(&self) -> &StartTag {
-        &self.tag
-    }
-
-    /// Returns the attributes of the element just begun that have not been taken, declarations left
-    /// out.
-    #[inline]
-    pub(crate) fn attributes(&self) -> &[Attribute<'static>] {
-        &self.attributes
-    }
-
-    pub(crate) fn take_attributes(&mut self) -> Vec<Attribute<'static>> {
-        std::mem::take(&mut self.attributes)
-    }
-
     /// Takes the value of an attribute that the schema has.
-    pub(crate) fn take_attribute(&mut self, name: &str) -> Option<String> {
+    fn take_attribute(&mut self, name: &str) -> Option<String> {
         let found = self
             .attributes
             .iter()
@@ -412,15 +373,34 @@ impl Events<'_> {
         Some(self.attributes.remove(found).value.into_owned())
     }
 
-    /// Counts elements from another number on; returns the number so far.
-    pub(crate) fn count_from(&mut self, elements: usize) -> usize {
-        std::mem::replace(&mut self.elements, elements)
+    /// Counts on from other numbers; returns those so far.
+    fn count_from(&mut self, used: Used) -> Used {
+        std::mem::replace(&mut self.used, used)
+    }
+
+    /// Counts bytes that are kept beyond the schema.
+    fn keep_bytes(&mut self, bytes: usize) -> Result<(), Halt> {
+        self.bound_kept(bytes)?;
+        self.used.kept += bytes;
+        Ok(())
+    }
+
+    /// Refuses so many more bytes beyond the schema when they are too many.
+    #[inline]
+    fn bound_kept(&mut self, bytes: usize) -> Result<(), Halt> {
+        let most = self.limits.kept_bytes;
+        // A difference cannot overflow, as a sum could.
+        if bytes > most.saturating_sub(self.used.kept) {
+            Err(self.limit(LimitKind::KeptBytes, most))
+        } else {
+            Ok(())
+        }
     }
 
     /// True when the element just begun is of the message's namespace. Its name is not checked
     /// here; a name that the schema does not have has to be checked by the caller.
     #[inline]
-    pub(crate) fn seems_ours(&mut self) -> Result<bool, Halt> {
+    fn seems_ours(&mut self) -> Result<bool, Halt> {
         let ours = match self.tag.prefix() {
             Some(prefix) => self.namespaces.is_ours(prefix),
             None => Some(self.namespaces.default_is_ours()),
@@ -434,7 +414,7 @@ impl Events<'_> {
 
     /// True when the element just begun is of the message's namespace; an error when its name is
     /// malformed.
-    pub(crate) fn is_ours(&mut self) -> Result<bool, Halt> {
+    fn is_ours(&mut self) -> Result<bool, Halt> {
         // quick-xml takes any characters for a name.
         if !is_qualified_name(self.tag.name()) {
             return Err(self.halt(malformed("expected an element name")));
@@ -482,34 +462,28 @@ impl Events<'_> {
 
     /// Makes an error at the current event.
     #[cold]
-    pub(crate) fn halt(&mut self, kind: ReadErrorKind) -> Halt {
+    fn halt(&mut self, kind: ReadErrorKind) -> Halt {
         let position = self.position(self.mark);
         Halt::new(kind, position)
     }
 
     /// Returns the error of a bound that is exceeded at the current event.
     #[cold]
-    pub(crate) fn limit(&mut self, limit: LimitKind, max: usize) -> Halt {
+    fn limit(&mut self, limit: LimitKind, max: usize) -> Halt {
         self.halt(ReadErrorKind::Limit {
             limit,
             max: u64::try_from(max).unwrap_or(u64::MAX),
         })
     }
 
-    /// Turns an exceeded bound on kept parts into an error at the current event.
-    #[inline]
-    pub(crate) fn bounded<K>(&mut self, kept: Result<K, LimitKind>) -> Result<K, Halt> {
-        kept.map_err(|limit| self.limit(limit, self.limits.kept_bytes))
-    }
-
     /// Returns a place as line, column and byte.
-    pub(crate) fn position(&mut self, mark: Mark) -> Position {
+    fn position(&mut self, mark: Mark) -> Position {
         self.tokens.position(mark)
     }
 }
 
 /// Adds character data to `text`; comments and processing instructions add nothing.
-pub(crate) fn take_content(
+pub(super) fn take_content(
     event: Result<Event<'_>, quick_xml::Error>,
     text: &mut String,
 ) -> Result<(), ReadErrorKind> {

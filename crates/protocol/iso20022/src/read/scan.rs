@@ -5,8 +5,10 @@
 //! - Prefixes are unknown here. They are removed from an element first.
 //! - The place of an element that breaks a rule beyond the schema is noted.
 
-use super::attributes::resolve;
+mod elements;
+
 use super::ReadLimits;
+use super::attributes::resolve;
 use crate::field::Tag;
 use crate::xml::{ONES, push_lines};
 
@@ -18,7 +20,7 @@ pub struct Odd;
 /// Returns the number of elements that a full list grows by. Short lists double, because most are
 /// short; long ones grow by half, so that moving them takes less memory.
 #[inline]
-pub(crate) fn growth(length: usize) -> usize {
+pub(super) fn growth(length: usize) -> usize {
     const SHORT: usize = 16;
     if length < SHORT {
         length.max(1)
@@ -117,19 +119,19 @@ impl<'a> Scanner<'a> {
 
     /// Notes the element before which so many bytes were left: it breaks a rule beyond the schema.
     #[cold]
-    pub(crate) fn doubt(&mut self, left: usize) {
+    fn doubt(&mut self, left: usize) {
         self.doubts.push(self.length - left);
     }
 
     /// Leaves the element to the reader over events.
     #[cold]
-    pub(crate) fn refuse(&mut self) {
+    fn refuse(&mut self) {
         self.odd = true;
     }
 
     /// Begins an element.
     #[inline(always)]
-    pub(crate) fn begin(&mut self) {
+    fn begin(&mut self) {
         self.elements += 1;
     }
 
@@ -249,7 +251,7 @@ impl<'a> Scanner<'a> {
     /// Reads character data up to the end tag, whose beginning has been read, with references, line
     /// ends to be normalised, CDATA or comments.
     #[cold]
-    pub(crate) fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
+    fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
         let mut text = String::from(plain);
         // The bound is that of the whole text, so what has been read of it counts.
         let mut left = self.most.checked_sub(plain.len()).ok_or(Odd)?;

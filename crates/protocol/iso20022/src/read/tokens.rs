@@ -25,20 +25,24 @@ pub trait Tokens {
     /// Reads the next event.
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error>;
     /// Takes the error of the input and its place, if the last event failed because of the input.
-    fn failure(&mut self) -> Option<(ReadErrorKind, Position)>;
+    fn failure(&mut self) -> Option<(ReadErrorKind, Position)> {
+        None
+    }
     /// Returns a place as line, column and byte.
     fn position(&mut self, mark: Mark) -> Position;
     /// Returns the text after the last event, as far as it is in memory.
     fn ahead(&self) -> &str;
     /// Reads more of it into memory; false when there is no more.
-    fn more(&mut self) -> bool;
+    fn more(&mut self) -> bool {
+        false
+    }
     /// Skips so many bytes of it: what stands before an element, and the element, perhaps in
     /// several steps.
     fn skip(&mut self, bytes: usize);
     /// Remembers the text from here on for [`Tokens::since`], until the next call.
-    fn remember(&mut self);
+    fn remember(&mut self) {}
     /// Stops remembering the text.
-    fn forget(&mut self);
+    fn forget(&mut self) {}
     /// Returns the text from a place, which was to be remembered, up to the end of the last event;
     /// `None` if it was more than may be kept.
     fn since(&self, mark: Mark) -> Option<&str>;
@@ -100,10 +104,6 @@ impl Tokens for TextTokens<'_> {
         self.reader.read_event()
     }
 
-    fn failure(&mut self) -> Option<(ReadErrorKind, Position)> {
-        None
-    }
-
     fn position(&mut self, mark: Mark) -> Position {
         let offset = mark.text + count(self.byte_order_mark);
         if let Some(last) = self.last.filter(|last| last.offset == offset) {
@@ -150,20 +150,10 @@ impl Tokens for TextTokens<'_> {
             .unwrap_or_default()
     }
 
-    fn more(&mut self) -> bool {
-        false
-    }
-
     #[inline]
     fn skip(&mut self, bytes: usize) {
         self.reader.stream().consume(bytes);
     }
-
-    #[inline]
-    fn remember(&mut self) {}
-
-    #[inline]
-    fn forget(&mut self) {}
 
     fn since(&self, mark: Mark) -> Option<&str> {
         let start = usize::try_from(mark.text)
@@ -176,7 +166,7 @@ impl Tokens for TextTokens<'_> {
 
 /// A source read in pieces.
 #[derive(Debug)]
-pub(crate) struct StreamTokens<R> {
+pub struct StreamTokens<R> {
     reader: Reader<Decoded<R>>,
     buffer: Vec<u8>,
     /// Where the text begins that the source remembers.
@@ -305,10 +295,7 @@ mod tests {
     #[test]
     fn a_source_remembers_from_where_it_is_told_until_it_is_told_to_forget() {
         let text = "<a><b/>text</a>";
-        let source = Decoded::new(
-            text.as_bytes(),
-            &crate::read::ReadOptions::default(),
-        );
+        let source = Decoded::new(text.as_bytes(), &crate::read::ReadOptions::default());
         let mut tokens = StreamTokens::new(source);
         assert!(tokens.next().is_ok());
         let mark = tokens.mark();

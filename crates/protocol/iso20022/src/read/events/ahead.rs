@@ -15,20 +15,20 @@ impl Events<'_> {
     /// Returns the text after the last event, as far as it is in memory; none within an empty
     /// element.
     #[inline]
-    pub(crate) fn ahead(&self) -> &str {
+    pub(super) fn ahead(&self) -> &str {
         if self.empty { "" } else { self.tokens.ahead() }
     }
 
-    /// Returns a scanner of that text, or of that text without prefixes.
+    /// Returns a scanner of that text, or of that text without prefixes, by a version of the schema.
     #[inline]
-    pub(crate) fn scanner<'a>(&self, text: &'a str) -> Scanner<'a> {
-        Scanner::new(text, &self.limits, self.free(), self.version)
+    pub(super) fn scanner<'a>(&self, text: &'a str, version: u8) -> Scanner<'a> {
+        Scanner::new(text, &self.limits, self.free(), version)
     }
 
     /// False where a limit or a namespace is in the way that scanning does not watch. `depth` is
     /// how deeply elements may be nested.
     #[inline]
-    pub(crate) fn may_scan(&self, prefix: Option<&str>, depth: usize) -> bool {
+    pub(super) fn may_scan(&self, prefix: Option<&str>, depth: usize) -> bool {
         let (ours, longest) = match prefix {
             None => (self.namespaces.default_is_ours(), TAG),
             Some(prefix) => (
@@ -44,26 +44,26 @@ impl Events<'_> {
     /// True when so many more elements may begin: in the current element or, when they are a unit,
     /// in themselves.
     #[inline]
-    pub(crate) fn may_begin(&self, elements: usize, unit: bool) -> bool {
+    pub(super) fn may_begin(&self, elements: usize, unit: bool) -> bool {
         // A unit is counted by itself, but its tag has to be within what the group may have.
         let most = self.limits.entry_elements;
         if unit {
-            elements <= most && self.elements < most
+            elements <= most && self.used.elements < most
         } else {
-            self.elements.saturating_add(elements) <= most
+            self.used.elements.saturating_add(elements) <= most
         }
     }
 
     /// Counts what an element took that has been scanned.
     #[inline]
-    pub(crate) fn take(&mut self, elements: usize, held: usize) {
-        self.elements += elements;
+    pub(super) fn take(&mut self, elements: usize, held: usize) {
+        self.used.elements += elements;
         self.add_held(held);
     }
 
     /// Passes over so many bytes of the text ahead; returns the place after them.
     #[inline]
-    pub(crate) fn skip(&mut self, bytes: usize) -> Mark {
+    pub(super) fn skip(&mut self, bytes: usize) -> Mark {
         self.tokens.skip(bytes);
         self.mark = self.tokens.mark();
         self.mark
@@ -71,7 +71,7 @@ impl Events<'_> {
 
     /// Stops remembering the text.
     #[inline]
-    pub(crate) fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.tokens.forget();
     }
 
@@ -79,7 +79,7 @@ impl Events<'_> {
     /// or is too far away. Its start tag begins after `gap` bytes, and its prefix with the colon
     /// has so many bytes.
     #[cold]
-    pub(crate) fn end_comes(&mut self, tag: &'static Tag, gap: usize, prefix: usize) -> bool {
+    pub(super) fn end_comes(&mut self, tag: &'static Tag, gap: usize, prefix: usize) -> bool {
         let prefix = self
             .tokens
             .ahead()
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
     use crate::read::decode::Decoded;
     use crate::read::events::EventsOver;
-    use crate::read::{ReadLimits, ReadOptions};
     use crate::read::tokens::StreamTokens;
+    use crate::read::{ReadLimits, ReadOptions};
 
     #[test]
     fn the_end_of_an_element_is_looked_for_in_64_kib() {

@@ -4,7 +4,6 @@
 use super::{Events, StartTag, Token, take_content};
 use crate::read::attributes::{self, Attribute, push_attribute};
 use crate::read::error::Halt;
-use crate::read::keep::Keeper;
 use crate::read::tokens::{TextTokens, Tokens};
 use crate::xml::{continues_name, is_blank, starts_name};
 use quick_xml::events::Event;
@@ -12,35 +11,31 @@ use std::collections::{BTreeSet, HashSet};
 
 impl Events<'_> {
     /// Copies the element whose start tag has just been read, up to its end tag.
-    pub(crate) fn capture(&mut self, keeper: &mut Keeper) -> Result<String, Halt> {
+    pub(super) fn capture(&mut self) -> Result<String, Halt> {
         let mut xml = String::new();
-        self.capture_to(&mut xml, keeper)?;
+        self.capture_to(&mut xml)?;
         Ok(xml)
     }
 
     /// Copies everything between the start tag just read and its end tag. Also returns how many
     /// elements there are at the top and whether there is text beside them.
-    pub(crate) fn capture_content(
-        &mut self,
-        keeper: &mut Keeper,
-    ) -> Result<(String, (usize, bool)), Halt> {
+    pub(super) fn capture_content(&mut self) -> Result<(String, (usize, bool)), Halt> {
         let (mut xml, mut elements, mut stray) = (String::new(), 0, false);
         loop {
             let before = xml.len();
             let mut text = String::new();
-            match self.capture_event(&mut xml, &mut text, keeper)? {
+            match self.capture_event(&mut xml, &mut text)? {
                 Token::Start => {
                     elements += 1;
                     // `capture_to` writes the start tag again and adds the declarations that the
                     // element needs.
                     xml.truncate(before);
-                    self.capture_to(&mut xml, keeper)?;
+                    self.capture_to(&mut xml)?;
                 }
                 // Elements at the top have been copied with their end tags.
                 Token::End => {
                     xml.truncate(before);
-                    let held = keeper.hold(xml.len());
-                    self.bounded(held)?;
+                    self.keep_bytes(xml.len())?;
                     return Ok((xml, (elements, stray)));
                 }
                 Token::Content => stray |= !is_blank(&text),
@@ -49,7 +44,7 @@ impl Events<'_> {
     }
 
     /// Appends the element whose start tag has just been read.
-    fn capture_to(&mut self, xml: &mut String, keeper: &Keeper) -> Result<(), Halt> {
+    fn capture_to(&mut self, xml: &mut String) -> Result<(), Halt> {
         let (start, outer) = (xml.len(), self.depth);
         self.is_ours()?;
         for part in ["<", self.tag.as_str(), if self.empty { "/>" } else { ">" }] {
@@ -58,20 +53,15 @@ impl Events<'_> {
         let mut text = String::new();
         while self.depth >= outer {
             text.clear();
-            self.capture_event(xml, &mut text, keeper)?;
+            self.capture_event(xml, &mut text)?;
         }
-        self.transplant(xml, start, keeper)
+        self.transplant(xml, start)
     }
 
     /// Adds the namespace declarations to an element that it needs in another place. It is the end
     /// of `xml`, from `start` on, and has just ended, so that those around it are in scope, and its
     /// own are not.
-    pub(crate) fn transplant(
-        &mut self,
-        xml: &mut String,
-        start: usize,
-        keeper: &Keeper,
-    ) -> Result<(), Halt> {
+    pub(super) fn transplant(&mut self, xml: &mut String, start: usize) -> Result<(), Halt> {
         let element = xml.get(start..).unwrap_or_default();
         let mut tag = StartTag::default();
         if let Ok(Event::Start(start) | Event::Empty(start)) = TextTokens::new(element).next() {
@@ -89,7 +79,7 @@ impl Events<'_> {
         // `insert_str` panics within a character.
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
             // Before the insertion, because even a short element may need very long declarations.
-            self.bounded(keeper.bound(xml.len() + needed.len()))?;
+            self.bound_kept(xml.len() + needed.len())?;
             self.hold(needed.len())?;
             xml.insert_str(name_end, &needed);
         }
@@ -126,18 +116,13 @@ impl Events<'_> {
 
     /// Appends one event as it stands, and the text that it stands for to `text`. The end of an
     /// empty element adds nothing.
-    fn capture_event(
-        &mut self,
-        xml: &mut String,
-        text: &mut String,
-        keeper: &Keeper,
-    ) -> Result<Token, Halt> {
+    fn capture_event(&mut self, xml: &mut String, text: &mut String) -> Result<Token, Halt> {
         if std::mem::take(&mut self.empty) {
             self.close();
             return Ok(Token::End);
         }
         // Before each event, so that a flood of markup is refused while it is being copied.
-        self.bounded(keeper.bound(xml.len()))?;
+        self.bound_kept(xml.len())?;
         self.advance()?;
         let event = self.tokens.next();
         let (before, after) = match event {

@@ -1,14 +1,13 @@
 //! The parts around the document element: what may be before and behind it, and which element it
 //! has to be.
 
-use super::{Events, Token, check_instruction, not_well_formed};
+use super::{Events, Token, take_content};
 use crate::finding::shown;
 use crate::read::around::{AppHeader, Around};
 use crate::read::attributes::malformed;
-use crate::read::cursor::Shape;
 use crate::read::declaration;
 use crate::read::error::{Halt, ReadErrorKind, named};
-use crate::read::keep::Keeper;
+use crate::read::shape::Shape;
 use crate::read::tokens::Mark;
 use crate::version::Version;
 use crate::xml::is_blank;
@@ -34,9 +33,8 @@ impl Events<'_> {
     /// keeps those; false at the end of an input that had a document.
     ///
     /// Every element is taken for one that may hold a document, unless it is of a message.
-    pub(crate) fn next_document(
+    pub(super) fn next_document(
         &mut self,
-        keeper: &mut Keeper,
         is_text: bool,
         around: &mut Option<Box<Around>>,
     ) -> Result<bool, Halt> {
@@ -56,7 +54,7 @@ impl Events<'_> {
             match token {
                 Some(Token::Start) => {
                     self.open()?;
-                    if self.is_document(&mut before, keeper)? {
+                    if self.is_document(&mut before)? {
                         break;
                     }
                 }
@@ -70,14 +68,14 @@ impl Events<'_> {
         }
         self.wrappers = self.depth - 1;
         if self.wrappers > 0 || before.header.is_some() {
-            *around = Some(Box::new(self.around(start, before.header, keeper)?));
+            *around = Some(Box::new(self.around(start, before.header)?));
         }
         Ok(true)
     }
 
     /// True for the start tag of a document. Another element is noted, and refused if it cannot
     /// hold a document; a header is read whole.
-    fn is_document(&mut self, before: &mut Before, keeper: &mut Keeper) -> Result<bool, Halt> {
+    fn is_document(&mut self, before: &mut Before) -> Result<bool, Halt> {
         self.is_ours()?;
         let name = shown(self.tag.local_name());
         if name == "Document" {
@@ -87,8 +85,8 @@ impl Events<'_> {
             before.root = Some((name.clone(), self.mark));
         }
         if name == "AppHdr" {
-            let xml = self.capture(keeper)?;
-            self.keep(keeper, &xml)?;
+            let xml = self.capture()?;
+            self.keep(&xml)?;
             before.header = Some(AppHeader::of(xml));
         } else if !named(&name).is_empty() || self.is_message() {
             let (expected, found) = ("Document", name);
@@ -109,24 +107,18 @@ impl Events<'_> {
     }
 
     /// Returns the parts around a document whose start tag has just been read.
-    fn around(
-        &mut self,
-        start: Mark,
-        header: Option<AppHeader>,
-        keeper: &mut Keeper,
-    ) -> Result<Around, Halt> {
+    fn around(&mut self, start: Mark, header: Option<AppHeader>) -> Result<Around, Halt> {
         let mut before = self.since(start)?;
         let tag = self.tokens.offset() - self.mark.text;
         before.truncate(before.len() - usize::try_from(tag).unwrap_or_default());
-        self.keep(keeper, &before)?;
+        self.keep(&before)?;
         Ok(Around { header, before })
     }
 
     /// Counts markup that is kept.
-    fn keep(&mut self, keeper: &mut Keeper, xml: &str) -> Result<(), Halt> {
+    fn keep(&mut self, xml: &str) -> Result<(), Halt> {
         self.hold(xml.len())?;
-        let held = keeper.hold(xml.len());
-        self.bounded(held)
+        self.keep_bytes(xml.len())
     }
 
     /// True when the element just begun is of a message that holds no other.
@@ -181,14 +173,14 @@ impl Events<'_> {
     }
 
     /// Reads up to the start tag of the document element.
-    pub(crate) fn open_document(&mut self) -> Result<(), Halt> {
+    pub(super) fn open_document(&mut self) -> Result<(), Halt> {
         while self.beside(false)? != Some(Token::Start) {}
         self.open()
     }
 
     /// Refuses the element just begun, a document element, when it has another name, or a namespace
     /// that is not one of the messages in these versions. Returns the message and the version.
-    pub(crate) fn take_version(
+    pub(super) fn take_version(
         &mut self,
         shapes: &[&'static Shape],
         versions: [Version; 2],
@@ -207,7 +199,6 @@ impl Events<'_> {
         let is_of = |shape: &&'static Shape| Some((*shape, shape.version_of(found?, versions)?));
         if let Some((shape, version)) = shapes.iter().find_map(is_of) {
             self.namespaces.adopt(shape.namespace(version));
-            self.version = shape.known(version);
             return Ok((shape, version));
         }
         let found = found.map_or_else(|| "none".to_owned(), shown_end);
@@ -220,7 +211,7 @@ impl Events<'_> {
     }
 
     /// Reads from the end tag of the document element to the end of the document.
-    pub(crate) fn close_document(&mut self) -> Result<(), Halt> {
+    pub(super) fn close_document(&mut self) -> Result<(), Halt> {
         loop {
             self.advance()?;
             let checked = match self.tokens.next() {
@@ -253,17 +244,19 @@ fn packed(text: &str) -> Option<&'static str> {
 fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKind> {
     match event {
         Ok(Event::Text(text)) if is_blank(&text) => Ok(()),
-        Ok(Event::Comment(_)) => Ok(()),
-        Ok(Event::PI(instruction)) => check_instruction(instruction.target()),
-        Ok(Event::Decl(_)) => Err(malformed(
-            "expected the XML declaration at the very beginning",
-        )),
-        Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
         Ok(Event::Eof) => Err(ReadErrorKind::NotXml { found: "nothing" }),
-        Ok(_) => Err(malformed(
+        Ok(
+            Event::Text(_)
+            | Event::CData(_)
+            | Event::GeneralRef(_)
+            | Event::Start(_)
+            | Event::Empty(_)
+            | Event::End(_),
+        ) => Err(malformed(
             "expected nothing but white space beside the document element",
         )),
-        Err(error) => Err(not_well_formed(&error)),
+        // None of the others has text.
+        other => take_content(other, &mut String::new()),
     }
 }
 

@@ -11,7 +11,7 @@ const FREE: u64 = 256 * 1024;
 impl Events<'_> {
     /// Counts memory that the document takes; an error when it is too much for what has been read.
     #[inline]
-    pub(crate) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
+    pub(super) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
         self.add_held(bytes);
         if self.held > self.may_hold() {
             return Err(self.limit(LimitKind::Memory, self.limits.memory_per_byte));
@@ -21,20 +21,15 @@ impl Events<'_> {
 
     /// Counts memory; when that is too much, the next part of the document is refused.
     #[inline]
-    pub(crate) fn add_held(&mut self, bytes: usize) {
+    pub(super) fn add_held(&mut self, bytes: usize) {
         self.held = self
             .held
             .saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }
 
-    /// Bytes of memory that the document has taken so far.
-    pub(crate) fn held(&self) -> u64 {
-        self.held
-    }
-
     /// Bytes of memory that may still be taken.
     #[inline]
-    pub(crate) fn free(&self) -> usize {
+    pub(super) fn free(&self) -> usize {
         usize::try_from(self.may_hold().saturating_sub(self.held)).unwrap_or(usize::MAX)
     }
 
@@ -53,7 +48,7 @@ impl Events<'_> {
 
     /// True when there is room for one more element in a list, or the memory for it may be taken.
     #[inline]
-    pub(crate) fn has_room<V>(&self, items: &Vec<V>) -> bool {
+    pub(super) fn has_room<V>(&self, items: &Vec<V>) -> bool {
         let before = items.capacity();
         if items.len() < before {
             return true;
@@ -63,7 +58,7 @@ impl Events<'_> {
 
     /// Makes room for one more element in a list.
     #[inline]
-    pub(crate) fn make_room<V>(&mut self, items: &mut Vec<V>) -> Result<(), Halt> {
+    pub(super) fn make_room<V>(&mut self, items: &mut Vec<V>) -> Result<(), Halt> {
         let before = items.capacity();
         if items.len() < before {
             return Ok(());
@@ -102,8 +97,8 @@ impl Events<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read::events::EventsOver;
     use crate::read::ReadLimits;
+    use crate::read::events::EventsOver;
     use crate::read::tokens::TextTokens;
 
     fn events() -> Box<Events<'static>> {
@@ -114,9 +109,9 @@ mod tests {
     #[test]
     fn a_quarter_of_a_mebibyte_is_free() {
         let mut events = events();
-        assert_eq!((events.free(), events.held()), (262_144, 0));
+        assert_eq!((events.free(), events.held), (262_144, 0));
         assert!(events.hold(262_143).is_ok());
-        assert_eq!((events.free(), events.held()), (1, 262_143));
+        assert_eq!((events.free(), events.held), (1, 262_143));
         assert!(events.hold(1).is_ok());
         assert_eq!(events.free(), 0);
         assert!(events.hold(1).is_err());
@@ -145,7 +140,7 @@ mod tests {
         while events.has_room(&items) {
             assert!(events.make_room(&mut items).is_ok());
             assert_eq!(
-                events.held(),
+                events.held,
                 u64::try_from(items.capacity() * BYTES).unwrap()
             );
             items.push([0; BYTES]);

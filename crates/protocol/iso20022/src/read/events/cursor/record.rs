@@ -1,40 +1,15 @@
 //! Sequences, read element by element.
 
-use super::Node;
-use super::slot::Slot;
-use crate::extra::Extras;
+use super::{Child, Cursor};
 use crate::field::Field;
 use crate::finding::FindingKind;
-use crate::read::{Ahead, Child, Cursor, Halt};
-
-/// A sequence that can be read element by element.
-pub trait Record: Sized {
-    /// The elements read so far.
-    type Slots: Clone + Default;
-    /// The elements in the order of the schema.
-    const FIELDS: &'static [Field];
-    /// Reads the element whose start tag has just been read.
-    fn take(slots: &mut Self::Slots, index: usize, from: &mut Cursor<'_>) -> Result<(), Halt>;
-    /// Reads the element that comes next into its place, if all of it is as the writer writes it.
-    /// False when it is not or when there is no room; then nothing has been read.
-    fn take_ahead(
-        slots: &mut Self::Slots,
-        index: usize,
-        ahead: Ahead,
-        from: &mut Cursor<'_>,
-    ) -> Result<bool, Halt>;
-    /// Checks that the mandatory elements are there.
-    fn finish(slots: Self::Slots, from: &mut Cursor<'_>) -> Result<Self, Halt>;
-    /// Returns the parts beyond the schema.
-    fn extras(&self) -> &Extras;
-    /// Returns the parts beyond the schema, to be changed.
-    fn extras_mut(&mut self) -> &mut Extras;
-}
+use crate::node::{Node, Record, Slot};
+use crate::read::error::Halt;
 
 impl Cursor<'_> {
     /// Reads a sequence.
     pub fn record<R: Record + Node>(&mut self) -> Result<R, Halt> {
-        let outer = self.enter_record()?;
+        self.enter_record()?;
         let mut slots = R::Slots::default();
         let mut at = 0;
         loop {
@@ -49,7 +24,7 @@ impl Cursor<'_> {
         let record = R::finish(slots, self)?;
         // Before the sequence is left, because a finding has the path of the current element.
         record.settle(&mut &mut *self);
-        self.leave_record(outer);
+        self.leave();
         Ok(record)
     }
 
@@ -81,9 +56,9 @@ impl Cursor<'_> {
         self.report_if_late();
         // Taken before reading, because an error leaves the path in the middle of the element.
         let place = self.place();
-        let version = self.read_as_of(field);
+        let schema = self.read_as_of(field);
         let filled = slot.fill(self);
-        self.set_schema_version(version);
+        self.schema = schema;
         if let Err(halt) = filled {
             self.do_without(halt, place, may_miss)?;
         }
@@ -93,7 +68,7 @@ impl Cursor<'_> {
     /// Returns the content of a field at the end of its sequence. Tolerant reading may miss what
     /// the schema demands.
     pub fn field<S: Slot>(&mut self, slot: S, rows: &[Field]) -> Result<S, Halt> {
-        if let Some(field) = Field::of(rows, self.schema_version())
+        if let Some(field) = Field::of(rows, self.schema)
             && field.min > 0
             && slot.count() == 0
         {

@@ -1,10 +1,9 @@
 //! The text of a leaf.
 
-use super::Cursor;
+use super::{Cursor, Token};
 use crate::field::Unreadable;
 use crate::finding::FindingKind;
 use crate::read::error::{Halt, ReadErrorKind};
-use crate::read::events::Token;
 use crate::xml::is_blank;
 use bankrail_values::excerpt;
 
@@ -46,13 +45,13 @@ impl Cursor<'_> {
         };
         // Elements alone are what another version has under the name. Where they are dropped, an
         // empty text would stand for them.
-        if has_elements && self.findings.drops_unknown() && is_blank(&self.text) {
+        if has_elements && self.options.drop_unknown && is_blank(&self.text) {
             return Err(unreadable(self, "text"));
         }
         let value =
             parse(&self.text).map_err(|Unreadable { expected }| unreadable(self, expected))?;
         // Before the element is left, because a finding has the path of the current element.
-        for kind in faults(&value, &self.text, self.events.version()) {
+        for kind in faults(&value, &self.text, self.schema) {
             self.report(kind);
         }
         self.leave();

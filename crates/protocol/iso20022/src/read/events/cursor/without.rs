@@ -9,10 +9,8 @@
 
 use super::Cursor;
 use crate::extra::ExtraPart;
-use crate::finding::FindingKind;
+use crate::finding::{FindingKind, FurtherFindings};
 use crate::read::error::{Halt, ReadError};
-use crate::read::findings::FurtherFindings;
-use crate::read::keep::Sequence;
 use crate::read::tokens::Mark;
 
 /// The state to return to when the element whose start tag has just been read cannot be read.
@@ -22,12 +20,6 @@ pub(crate) struct Place {
     level: usize,
     /// Elements that are open, with this one.
     depth: usize,
-    /// Where its start tag begins.
-    mark: Mark,
-    /// Parts kept before it.
-    extras: usize,
-    /// The sequence around it.
-    sequence: Sequence,
 }
 
 impl Cursor<'_> {
@@ -35,11 +27,8 @@ impl Cursor<'_> {
     #[inline]
     pub(crate) fn place(&self) -> Place {
         Place {
-            level: self.path.len(),
-            depth: self.events.depth(),
-            mark: self.here(),
-            extras: self.path.last().map_or(0, |step| step.extras),
-            sequence: self.keeper.sequence(),
+            level: self.open.len(),
+            depth: self.events.depth,
         }
     }
 
@@ -53,12 +42,12 @@ impl Cursor<'_> {
         may_miss: bool,
     ) -> Result<(), Halt> {
         // The level counts the element itself, so it is at least 1.
-        let (around, name) = (place.level - 1, self.path.name_at(place.level - 1));
+        let (around, name) = (place.level - 1, self.name_at(place.level - 1));
         let (group, unit) = (
             self.shape.is_group(around, name),
             self.shape.is_unit(around, name),
         );
-        let asked = !unit || self.findings.keeps_unreadable();
+        let asked = !unit || self.options.keep_unreadable;
         // Markup that is malformed or over a limit ends reading, because nothing after it can be
         // relied on. A group is never dropped, because its units would be lost with it.
         if !may_miss || group || !halt.is_of_content() {
@@ -66,30 +55,26 @@ impl Cursor<'_> {
         }
         if !asked {
             // A reader of one part after the other reads on, too, before it hands out the error.
-            if unit && self.findings.is_tolerant() {
+            if unit && self.is_tolerant() {
                 self.skip_rest(place)?;
             }
             return Err(halt);
         }
         let mut xml = self.rest(place)?;
-        if self.findings.drops_unknown() {
-            let path = self.path.text_to(place.level);
-            self.return_to(place);
-            self.findings.forget_from(self.events.position(place.mark));
+        if self.options.drop_unknown {
+            let path = self.path_to(place.level);
+            let mark = self.return_to(place);
+            let start = self.events.position(mark).offset;
+            self.found
+                .retain(|finding| finding.position.is_none_or(|place| place.offset < start));
             let name = name.to_owned();
-            self.report_at(FindingKind::UnknownElement { name }, path, place.mark);
+            self.report_at(FindingKind::UnknownElement { name }, path, mark);
             return Ok(());
         }
         // Before returning to the place, because the reason is about the innermost element.
-        let path = self.path.text();
-        let (kind, position, _) = halt.into_parts();
-        if let Some(kind) = kind.finding()
-            && self.findings.make_room(&kind)
-        {
-            self.found(kind, path, position);
-        }
+        self.report_halt(&halt);
         self.return_to(place);
-        self.events.transplant(&mut xml, 0, &self.keeper)?;
+        self.events.transplant(&mut xml, 0)?;
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
 
@@ -97,23 +82,26 @@ impl Cursor<'_> {
     /// reading goes on; or the error that ends reading.
     #[cold]
     pub(crate) fn go_on(&mut self, halt: Halt, place: Place) -> Result<Box<ReadError>, Halt> {
-        if !halt.is_of_content() || !self.findings.is_tolerant() {
+        if !halt.is_of_content() || !self.is_tolerant() {
             return Err(halt);
         }
         let xml = self.rest(place)?;
         self.events.hold(xml.len())?;
-        let path = self.path.text();
-        let (kind, position, _) = halt.into_parts();
+        let path = self.path();
         self.return_to(place);
         self.memory.left_out = true;
-        let error = ReadError::new(kind, path, position, Vec::new(), FurtherFindings::default());
+        let error = halt.into_error(path, Vec::new(), FurtherFindings::default());
         Ok(Box::new(error.with_unread(xml)))
     }
 
     /// Reads on to the end of the element at a place and returns all of it, as it stands.
     fn rest(&mut self, place: Place) -> Result<String, Halt> {
         self.skip_rest(place)?;
-        self.events.since(place.mark)
+        let start = self
+            .open
+            .get(place.level - 1)
+            .map_or(self.events.mark, |step| step.mark);
+        self.events.since(start)
     }
 
     /// Reads on to the end of the element at a place. An error there is one of this element,
@@ -121,21 +109,25 @@ impl Cursor<'_> {
     fn skip_rest(&mut self, place: Place) -> Result<(), Halt> {
         let skipped = self.events.skip_to_end(place.depth);
         if skipped.is_err() {
-            while self.path.len() > place.level {
-                self.path.pop();
-            }
+            self.open.truncate(place.level);
         }
         skipped
     }
 
-    /// Forgets the element at a place, but for its findings.
-    fn return_to(&mut self, place: Place) {
-        while self.path.len() >= place.level {
-            if let Some(used) = self.path.pop().and_then(|step| step.outer) {
-                self.restore(used);
+    /// Forgets the element at a place, but for its findings; returns where its start tag begins.
+    fn return_to(&mut self, place: Place) -> Mark {
+        let mut mark = self.events.mark;
+        while self.open.len() >= place.level
+            && let Some(step) = self.open.pop()
+        {
+            if let Some(used) = step.outer {
+                self.events.count_from(used);
             }
+            mark = step.mark;
+            self.sequence = step.sequence;
+            self.parts.truncate(step.extras);
         }
-        self.path.take_late();
-        self.keeper.return_to(place.sequence, place.extras);
+        self.late = None;
+        mark
     }
 }

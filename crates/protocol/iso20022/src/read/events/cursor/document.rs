@@ -1,15 +1,16 @@
 //! The parts around a message: the document element, and what may be beside it.
 
-use super::{Cursor, Shape};
+use super::{Cursor, Used};
 use crate::extra::Extra;
 use crate::finding::{FindingKind, shown};
 use crate::read::error::{Halt, ReadError, ReadErrorKind};
+use crate::read::shape::Shape;
 use crate::watch::Memory;
 
 impl Cursor<'_> {
     /// Reads the start tag of the next document of one of some messages, through what is around it;
     /// false at the end of the input, and after an error.
-    pub(crate) fn next_document(&mut self, shapes: &[&'static Shape]) -> Result<bool, ReadError> {
+    pub(crate) fn find_document(&mut self, shapes: &[&'static Shape]) -> Result<bool, ReadError> {
         if self.ended {
             return Ok(false);
         }
@@ -23,18 +24,22 @@ impl Cursor<'_> {
         self.among_others = true;
         self.handed_out = None;
         self.memory = Memory::default();
-        self.events.count_from(0);
-        self.keeper.count_from(0);
-        let is_text = self.findings.is_of_text();
-        let (keeper, around) = (&mut self.keeper, &mut self.around);
-        if !self.events.next_document(keeper, is_text, around)? {
+        self.events.count_from(Used::default());
+        let (is_text, around) = (self.options.text, &mut self.around);
+        if !self.events.next_document(is_text, around)? {
             return Ok(false);
         }
-        self.events.count_from(1);
-        self.keeper.count_from(0);
-        let versions = self.findings.versions();
-        (self.shape, self.version) = self.events.take_version(shapes, versions)?;
+        self.events.count_from(Used::DOCUMENT);
+        self.take_version(shapes)?;
         Ok(true)
+    }
+
+    /// Takes the message of the document element just begun, and its version.
+    fn take_version(&mut self, shapes: &[&'static Shape]) -> Result<(), Halt> {
+        let versions = self.options.all_versions();
+        (self.shape, self.version) = self.events.take_version(shapes, versions)?;
+        self.schema = self.shape.known(self.version);
+        Ok(())
     }
 
     /// Returns the error of a document that follows another, where one was to be read.
@@ -54,9 +59,7 @@ impl Cursor<'_> {
     /// Reads the start tag of the document element, and takes the message of its namespace.
     pub(crate) fn find_message(&mut self, shapes: &[&'static Shape]) -> Result<(), Halt> {
         self.events.open_document()?;
-        let versions = self.findings.versions();
-        (self.shape, self.version) = self.events.take_version(shapes, versions)?;
-        Ok(())
+        self.take_version(shapes)
     }
 
     /// Reads from the start tag of a document element, which has just been read, up to that of the
@@ -65,9 +68,10 @@ impl Cursor<'_> {
         self.push(self.shape.document);
         if let Some(found) = self
             .events
-            .declared()
+            .declared
+            .as_deref()
             .map(shown)
-            .filter(|_| self.findings.is_of_text() || self.events.is_marked_utf8())
+            .filter(|_| self.options.text || self.events.is_marked_utf8())
         {
             self.report(FindingKind::DeclaredEncoding { found });
         }
@@ -78,7 +82,7 @@ impl Cursor<'_> {
         self.begin()?;
         match self.alternative(self.shape.root)? {
             Some(_) => Ok(()),
-            None => Err(match self.findings.unknown_element() {
+            None => Err(match self.unknown_element() {
                 Some(found) => self.halt_here(ReadErrorKind::WrongRoot {
                     expected: self.shape.root_name(),
                     found,
@@ -86,6 +90,14 @@ impl Cursor<'_> {
                 None => self.missing(self.shape.root_name()),
             }),
         }
+    }
+
+    /// Returns the name of the first element found that the schema does not have.
+    fn unknown_element(&self) -> Option<String> {
+        self.found.iter().find_map(|finding| match &finding.kind {
+            FindingKind::UnknownElement { name } => Some(name.clone()),
+            _ => None,
+        })
     }
 
     /// Reports an application header that names another message.
@@ -121,6 +133,6 @@ impl Cursor<'_> {
         if !self.among_others {
             self.events.close_document()?;
         }
-        Ok(self.keeper.take_all())
+        Ok(std::mem::take(&mut self.parts))
     }
 }

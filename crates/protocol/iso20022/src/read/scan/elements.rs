@@ -1,9 +1,9 @@
 //! Elements as the fast reader takes them: by cardinality, one after the other.
 
-use super::{Node, Simple, Slot};
+use super::{Odd, Scanner, growth};
 use crate::field::{Field, MANY, Tag};
 use crate::finding::FindingKind;
-use crate::read::{Odd, Scanner, growth};
+use crate::node::{Node, Simple, Slot};
 use crate::watch::{Memory, Watch};
 
 // The functions that take a tag are always inlined, so that the tag is a constant and comparing it

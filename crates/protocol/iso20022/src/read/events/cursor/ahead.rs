@@ -1,12 +1,19 @@
-//! Elements that are read without events: where they may be, and what the cursor does when one has
-//! been taken.
+//! Where the cursor calls the fast reader: before an element of a sequence, except for groups and
+//! for most elements of a name that it keeps leaving.
+//!
+//! The fast reader takes an element whole or not at all, and only if it is as the writer writes it.
+//! Any other element is read over events; if it is a sequence, the fast reader is asked for its
+//! children. The element may break rules beyond the schema: the fast reader notes the place and the
+//! checker reports the rule, so that both readers report the same.
 
-use super::{Cursor, Shape};
+use super::{Cursor, Step};
+use crate::check::Checker;
 use crate::field::{Field, Tag};
 use crate::finding::{Finding, push_step};
+use crate::node::{Node, Record, Slot};
 use crate::read::error::Halt;
-use crate::read::path::Step;
 use crate::read::scan::{Odd, Scanner};
+use crate::read::shape::Shape;
 use crate::read::strip::strip;
 use crate::read::tokens::Mark;
 
@@ -21,7 +28,7 @@ pub struct Ahead {
 }
 
 /// The extent of a scanned element.
-pub(crate) struct Extent {
+struct Extent {
     elements: usize,
     bytes: usize,
     /// Bytes of memory taken.
@@ -31,17 +38,41 @@ pub(crate) struct Extent {
 }
 
 impl Cursor<'_> {
-    /// Prepares for taking elements of a sequence from the text ahead.
-    pub(crate) fn begin_ahead(&mut self) -> Result<(), Halt> {
+    /// Reads elements of a sequence into their places as long as they follow as the writer writes
+    /// them, from the field `at` on. Elements of the name `handed_out`, empty for none, are left.
+    /// Returns the next field, if its start tag is so written.
+    pub(crate) fn read_ahead<R: Record>(
+        &mut self,
+        slots: &mut R::Slots,
+        at: &mut usize,
+        handed_out: &str,
+    ) -> Result<Option<(usize, Ahead)>, Halt> {
         // Bounds the token read last now, because passing over an element forgets where it began.
-        self.events.advance()
+        self.events.advance()?;
+        loop {
+            let next = self.field_ahead(R::FIELDS, *at);
+            let Some((index, ahead)) = next else {
+                return Ok(next);
+            };
+            let field = R::FIELDS.get(index);
+            let Some(field) = field.filter(|field| field.wire != handed_out) else {
+                return Ok(next);
+            };
+            let schema = self.read_as_of(*field);
+            let taken = R::take_ahead(slots, index, ahead, self);
+            self.schema = schema;
+            if !taken? {
+                return Ok(next);
+            }
+            *at = index;
+        }
     }
 
     /// Returns the field, from `at` on, whose element is next, if the start tag is as the writer
     /// writes it, perhaps under a prefix. Groups are left, because their content is counted apart.
-    pub(crate) fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
-        let (ahead, version) = (self.events.ahead(), self.events.version());
-        let mut scanner = self.events.scanner(ahead);
+    fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
+        let (ahead, version) = (self.events.ahead(), self.schema);
+        let mut scanner = self.events.scanner(ahead, version);
         scanner.gap();
         let named = scanner.rest().strip_prefix('<')?;
         let gap = ahead.len() - scanner.rest().len();
@@ -56,7 +87,7 @@ impl Cursor<'_> {
                 + at;
             (!self
                 .shape
-                .is_group(self.path.len(), fields.get(found)?.wire))
+                .is_group(self.open.len(), fields.get(found)?.wire))
             .then_some(found)
         };
         let depth = self.shape.depth;
@@ -64,7 +95,7 @@ impl Cursor<'_> {
         if let Some(index) = find(named) {
             return may_scan(None).then_some((index, Ahead { gap, prefix: 0 }));
         }
-        let prefix = self.events.namespaces().our_prefix(named)?;
+        let prefix = self.events.namespaces.our_prefix(named)?;
         let index = find(named.get(prefix.len() + 1..)?)?;
         may_scan(Some(prefix)).then_some((
             index,
@@ -75,28 +106,68 @@ impl Cursor<'_> {
         ))
     }
 
+    /// Reads the next element into its place if all of it is as the writer writes it. Otherwise
+    /// nothing has been read. `number` is its number among those of its name, from 0, if the schema
+    /// allows several.
+    pub(crate) fn scan_element<S: Slot>(
+        &mut self,
+        slot: &mut S,
+        tag: &'static Tag,
+        number: Option<usize>,
+        ahead: Ahead,
+    ) -> Result<(), Odd> {
+        if !self.may_take(tag.wire) {
+            return Err(Odd);
+        }
+        let count = slot.count();
+        // Put there before it is accepted, so that an element of hundreds of bytes is moved once.
+        let scanned = self.scan_ahead(tag, ahead, |scanner| {
+            scanner.bare_element(tag).map(|node| slot.put(node))
+        });
+        // Read on until the end of the element is in memory, when it was not.
+        if scanned.is_err() && self.events.end_comes(tag, ahead.gap, ahead.prefix) {
+            slot.truncate(count);
+            // Now the end is in memory, so it is read again only once.
+            return self.scan_element(slot, tag, number, ahead);
+        }
+        let accepted = match (scanned, slot.items().last()) {
+            (Ok(extent), Some(node)) => {
+                self.accept(tag.wire, number, ahead, &extent, &|shape, path, version| {
+                    let mut checker = Checker::within(shape, path, version);
+                    node.check(&mut checker);
+                    checker.into_findings()
+                })
+            }
+            _ => Err(Odd),
+        };
+        self.count_scanned(tag.wire, accepted.is_ok());
+        if accepted.is_err() {
+            slot.truncate(count);
+        } else if let Some(node) = slot.items().last() {
+            // Only when the element is accepted: a running total must not count one that is read
+            // again.
+            node.settle(&mut &mut *self);
+            self.leave();
+        }
+        accepted
+    }
+
     /// Scans the next element.
     #[inline(always)]
-    pub(crate) fn scan_ahead(
+    fn scan_ahead(
         &mut self,
         tag: &'static Tag,
         ahead: Ahead,
         scan: impl FnOnce(&mut Scanner<'_>) -> Result<(), Odd>,
     ) -> Result<Extent, Odd> {
         let (text, stripped) = text_ahead(self.events.ahead(), tag, ahead, &mut self.plain)?;
-        let mut scanner = self.events.scanner(text);
+        let mut scanner = self.events.scanner(text, self.schema);
         scan(&mut scanner)?;
         Extent::of(&scanner, text, stripped, ahead.prefix)
     }
 
-    /// Reads on until the end of the next element is in memory, when it was not; false when it was,
-    /// or is too far away.
-    pub(crate) fn end_comes(&mut self, tag: &'static Tag, ahead: Ahead) -> bool {
-        self.events.end_comes(tag, ahead.gap, ahead.prefix)
-    }
-
     /// Counts an element that the fast reader has taken, or left to the reader over events.
-    pub(crate) fn count_scanned(&mut self, name: &'static str, taken: bool) {
+    fn count_scanned(&mut self, name: &'static str, taken: bool) {
         let (took, left) = &mut self.scanned;
         *(if taken { took } else { left }) += 1;
         if taken {
@@ -113,7 +184,7 @@ impl Cursor<'_> {
     /// Returns true when the fast reader is to be asked for an element. Elements that it begins and
     /// leaves are read twice. Of a name of which it left two in a row, it is therefore asked for
     /// each sixteenth only, until it takes one.
-    pub(crate) fn may_take(&mut self, name: &'static str) -> bool {
+    fn may_take(&mut self, name: &'static str) -> bool {
         match self.left.iter_mut().find(|(of, _)| *of == name) {
             Some((_, times)) if *times > 1 && (*times + 1) % 16 != 0 => {
                 *times += 1;
@@ -127,7 +198,7 @@ impl Cursor<'_> {
     /// beyond the schema in it, as `check` names it for a path. `Odd` when the element has too many
     /// elements in it, or when `check` does not agree on how much there is to report; then nothing
     /// is read.
-    pub(crate) fn accept(
+    fn accept(
         &mut self,
         name: &'static str,
         number: Option<usize>,
@@ -135,7 +206,7 @@ impl Cursor<'_> {
         extent: &Extent,
         check: &dyn Fn(&'static Shape, String, u8) -> Vec<Finding>,
     ) -> Result<(), Odd> {
-        let unit = self.shape.is_unit(self.path.len(), name);
+        let unit = self.shape.is_unit(self.open.len(), name);
         // The reader over events counts them one by one and reports where the limit is met. All
         // checks precede the first skipped byte, because that reader begins at the start tag.
         if !self.events.may_begin(extent.elements, unit) {
@@ -164,13 +235,14 @@ impl Cursor<'_> {
             self.report_scanned(extent, findings);
         }
         let (index, repeats) = (number.unwrap_or_default(), number.is_some());
-        self.path.push(Step {
+        self.open.push(Step {
             name,
             index,
             repeats,
             mark,
             last: None,
-            extras: self.keeper.count(),
+            extras: self.parts.len(),
+            sequence: self.sequence,
             // Nothing was set aside for this element, so there is nothing to restore at its end.
             outer: None,
         });
@@ -185,9 +257,9 @@ impl Cursor<'_> {
         number: Option<usize>,
         check: &dyn Fn(&'static Shape, String, u8) -> Vec<Finding>,
     ) -> Vec<Finding> {
-        let mut path = self.path.text();
+        let mut path = self.path();
         push_step(&mut path, name, number);
-        check(self.shape, path, self.events.version())
+        check(self.shape, path, self.schema)
     }
 
     #[cold]

@@ -4,130 +4,25 @@
 mod ahead;
 mod content;
 mod document;
+mod record;
+mod report;
 mod unknown;
 mod without;
 
 pub use ahead::Ahead;
 
-use super::around::Around;
-use super::error::{Halt, ReadError, ReadErrorKind};
-use super::events::{EventsOver, Token};
-use super::findings::{Findings, FurtherFindings};
-use super::keep::{Keeper, Sequence};
-use super::ReadOptions;
-use super::path::{Path, Step, Used};
-use super::tokens::{Mark, Tokens};
-use crate::extra::{ExtraPart, Extras};
+use super::{EventsOver, Token, Used};
+use crate::extra::{Extra, ExtraPart, ExtraStep, Extras};
 use crate::field::{Field, alternatives};
-use crate::finding::{Finding, FindingKind, Position};
+use crate::finding::{Finding, FindingKind, FurtherFindings, push_step};
+use crate::read::ReadOptions;
+use crate::read::around::Around;
+use crate::read::error::Halt;
+use crate::read::shape::{AROUND, Shape};
+use crate::read::tokens::{Mark, Tokens};
 use crate::version::Version;
-use crate::watch::{Memory, Watch};
-use std::borrow::Cow;
+use crate::watch::Memory;
 use std::fmt;
-
-/// The names of a message and its nesting. The document element holds the message, the message
-/// holds groups, and a group holds units. In a bank's report the groups are reports and the units
-/// are entries.
-#[derive(Debug)]
-pub struct Shape {
-    /// The namespace of the message; with versions, all of it but the two digits of the version.
-    pub namespace: &'static str,
-    /// The oldest and the newest known version, if the message has versions.
-    pub versions: Option<[u8; 2]>,
-    /// The document element.
-    pub document: &'static str,
-    /// The message's element, the only one in the document element.
-    pub root: &'static [Field],
-    /// The groups, directly in the message.
-    pub group: &'static str,
-    /// The units, directly in a group.
-    pub unit: &'static str,
-    /// The maximum nesting of elements.
-    pub depth: usize,
-}
-
-/// The elements around a group: the document element and the message's.
-const AROUND: usize = 2;
-
-impl Shape {
-    const NONE: Self = Self {
-        namespace: "",
-        versions: None,
-        document: "",
-        root: &[],
-        group: "",
-        unit: "",
-        depth: 0,
-    };
-
-    /// Returns the namespace of a version.
-    pub(crate) fn namespace(&self, version: Version) -> Cow<'static, str> {
-        match self.versions {
-            None => self.namespace.into(),
-            Some(_) => format!("{}{version}", self.namespace).into(),
-        }
-    }
-
-    /// Returns the namespaces of the known versions among some, for an error text.
-    pub(crate) fn namespaces(&self, [first, last]: [Version; 2]) -> String {
-        let Some(known) = self.versions.map(|known| known.map(Version::new)) else {
-            return self.namespace.to_owned();
-        };
-        let namespace = self.namespace(first.max(known[0]));
-        if first == last {
-            namespace.into_owned()
-        } else {
-            format!("{namespace} to .{}", last.min(known[1]))
-        }
-    }
-
-    /// Returns the version of a namespace, if it is one of the message and one of these.
-    pub(crate) fn version_of(
-        &self,
-        namespace: &str,
-        [first, last]: [Version; 2],
-    ) -> Option<Version> {
-        let Some([oldest, _]) = self.versions else {
-            return (namespace == self.namespace).then(Version::default);
-        };
-        let digits = namespace.strip_prefix(self.namespace)?;
-        let is_two = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
-        let version = digits.parse().ok().filter(|_| is_two).map(Version::new)?;
-        (version.number() >= oldest && (first..=last).contains(&version)).then_some(version)
-    }
-
-    /// Returns the number of a version, or of the newest known one if that is older.
-    pub(crate) fn known(&self, version: Version) -> u8 {
-        let newest = self.versions.map_or(u8::MAX, |[_, newest]| newest);
-        version.number().min(newest)
-    }
-
-    /// Returns the finding of a version that is newer than the newest known one.
-    pub(crate) fn newer(&self, version: Version) -> Option<FindingKind> {
-        let known = Version::new(self.known(version));
-        let found = version;
-        (known < found).then_some(FindingKind::NewerVersion { known, found })
-    }
-
-    /// Returns the name of the message's element.
-    pub(crate) fn root_name(&self) -> &'static str {
-        self.root.first().map_or("", |root| root.wire)
-    }
-
-    /// True for an element that is counted apart: a group or a unit. `around` is the number of
-    /// elements around it.
-    fn is_counted_apart(&self, around: usize, name: &str) -> bool {
-        self.is_group(around, name) || self.is_unit(around, name)
-    }
-
-    fn is_group(&self, around: usize, name: &str) -> bool {
-        around == AROUND && name == self.group
-    }
-
-    fn is_unit(&self, around: usize, name: &str) -> bool {
-        around == AROUND + 1 && name == self.unit
-    }
-}
 
 /// The next child of a sequence.
 #[derive(Clone, Copy, Debug)]
@@ -148,9 +43,25 @@ pub struct CursorOver<T: ?Sized> {
     shape: &'static Shape,
     /// The version of the document.
     version: Version,
-    path: Path,
-    findings: Findings,
-    keeper: Keeper,
+    /// The version of the schema that the document, or the current part of it, is read by.
+    schema: u8,
+    options: ReadOptions,
+    /// The open elements that the schema knows, outermost first.
+    open: Vec<Step>,
+    /// The element that the one just begun should have stood before.
+    late: Option<&'static str>,
+    /// Parts beyond the schema that no sequence has taken.
+    parts: Vec<Extra>,
+    /// The innermost sequence.
+    sequence: Sequence,
+    /// The findings, as many of each kind as there is room for.
+    found: Vec<Finding>,
+    /// The number of findings of each kind in `found`.
+    kept: FurtherFindings,
+    /// Findings beyond those there is room for.
+    further: FurtherFindings,
+    /// True while nothing is reported, because it will be found again.
+    silent: bool,
     /// The memory of the message's rules.
     memory: Memory,
     /// The text being gathered.
@@ -176,6 +87,33 @@ pub struct CursorOver<T: ?Sized> {
     events: EventsOver<T>,
 }
 
+/// An open element.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    name: &'static str,
+    /// Its number among those of the same name, from 0.
+    index: usize,
+    /// True when the schema allows several; then the number is part of the path.
+    repeats: bool,
+    /// Where its start tag begins.
+    mark: Mark,
+    /// The last child that the schema knows.
+    last: Option<(&'static str, usize)>,
+    /// The number of parts beyond the schema that had been kept before it.
+    extras: usize,
+    /// The sequence around it.
+    sequence: Sequence,
+    /// For an element that is counted apart: what had been used of the limits outside of it.
+    outer: Option<Used>,
+}
+
+/// Where a sequence begins: the number of elements around it, and of parts kept before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sequence {
+    base: usize,
+    first: usize,
+}
+
 /// A cursor over any source of tokens.
 pub type Cursor<'t> = CursorOver<dyn Tokens + 't>;
 
@@ -186,9 +124,16 @@ impl<T: Tokens> CursorOver<T> {
         Self {
             shape,
             version: Version::default(),
-            path: Path::default(),
-            findings: Findings::new(options),
-            keeper: Keeper::new(options.limits.kept_bytes),
+            schema: Version::default().number(),
+            options,
+            open: Vec::new(),
+            late: None,
+            parts: Vec::new(),
+            sequence: Sequence::default(),
+            found: Vec::new(),
+            kept: FurtherFindings::default(),
+            further: FurtherFindings::default(),
+            silent: false,
             memory: Memory::default(),
             text: String::new(),
             plain: String::new(),
@@ -229,28 +174,21 @@ impl<T: ?Sized> CursorOver<T> {
 impl Cursor<'_> {
     /// Reads on by the version that the content of a field is of; returns the version before.
     #[inline]
-    pub(crate) fn read_as_of(&mut self, field: Field) -> u8 {
-        let version = self.events.version();
-        self.events.set_version(field.version_in(version));
-        version
-    }
-
-    /// Reads on by a version of the schema.
-    #[inline]
-    pub(crate) fn set_schema_version(&mut self, version: u8) {
-        self.events.set_version(version);
+    fn read_as_of(&mut self, field: Field) -> u8 {
+        let schema = field.version_in(self.schema);
+        std::mem::replace(&mut self.schema, schema)
     }
 
     /// Returns the version of the schema that the document is read by.
     #[inline]
     pub fn schema_version(&self) -> u8 {
-        self.events.version()
+        self.schema
     }
 
     /// Begins the content of an element that has no attributes in the schema.
     #[inline]
     pub fn begin(&mut self) -> Result<(), Halt> {
-        if self.events.attributes().is_empty() {
+        if self.events.attributes.is_empty() {
             Ok(())
         } else {
             self.refuse_attributes()
@@ -260,12 +198,18 @@ impl Cursor<'_> {
     /// Takes the parts kept in the sequence that ends.
     #[inline]
     pub fn extras(&mut self) -> Extras {
-        self.keeper.take()
+        if self.parts.len() == self.sequence.first {
+            return Extras::default();
+        }
+        Extras::from_parts(self.parts.drain(self.sequence.first..).collect())
     }
 
     /// Sets the number of the element whose start tag has just been read.
     pub fn set_index(&mut self, index: usize) {
-        self.path.set_index(index);
+        if let Some(step) = self.open.last_mut() {
+            step.index = index;
+            step.repeats = true;
+        }
     }
 
     /// Reads up to the next child of a sequence.
@@ -274,7 +218,7 @@ impl Cursor<'_> {
         fields: &'static [Field],
         at: &mut usize,
     ) -> Result<Child, Halt> {
-        let version = self.events.version();
+        let version = self.schema;
         let child = self.next_child(
             |name| {
                 // In a document in order the next field stands at `at` or after it; only a late one
@@ -295,7 +239,7 @@ impl Cursor<'_> {
         if let Child::Field(index) = child {
             // `at` stays, so that every element that comes after one it should precede is reported.
             if index < *at {
-                self.path.set_late(fields.get(*at).map(|field| field.wire));
+                self.late = fields.get(*at).map(|field| field.wire);
             } else {
                 *at = index;
             }
@@ -305,7 +249,7 @@ impl Cursor<'_> {
 
     /// Reads up to the next alternative of a choice and returns its index; `None` at the end tag.
     pub fn alternative(&mut self, fields: &'static [Field]) -> Result<Option<usize>, Halt> {
-        let version = self.events.version();
+        let version = self.schema;
         loop {
             match self.next_child(
                 |name| {
@@ -332,7 +276,7 @@ impl Cursor<'_> {
             return Ok(Child::End);
         }
         let found = if self.events.seems_ours()? {
-            find(self.events.tag().local_name())
+            find(self.events.tag.local_name())
         } else {
             None
         };
@@ -347,8 +291,8 @@ impl Cursor<'_> {
     /// True when what comes next is a child of the message or of a group, or stands around the
     /// message.
     fn is_outer(&self) -> bool {
-        let open = self.path.len();
-        open <= AROUND || (open == AROUND + 1 && self.path.name_at(AROUND) == self.shape.group)
+        let open = self.open.len();
+        open <= AROUND || (open == AROUND + 1 && self.name_at(AROUND) == self.shape.group)
     }
 
     /// Reads on to the next start tag within element-only content; false at the end tag.
@@ -380,21 +324,20 @@ impl Cursor<'_> {
     /// Begins an element of the schema.
     fn push(&mut self, name: &'static str) {
         // The element itself belongs to what is around it.
-        let outer = self
-            .shape
-            .is_counted_apart(self.path.len(), name)
-            .then(|| Used {
-                elements: self.events.count_from(0).saturating_sub(1),
-                kept: self.keeper.count_from(0),
-            });
-        let extras = self.keeper.count();
-        self.path.push(Step {
+        let mut outer = None;
+        if self.shape.is_counted_apart(self.open.len(), name) {
+            let mut used = self.events.count_from(Used::default());
+            used.elements = used.elements.saturating_sub(1);
+            outer = Some(used);
+        }
+        self.open.push(Step {
             name,
             index: 0,
             repeats: false,
-            mark: self.events.mark(),
+            mark: self.events.mark,
             last: None,
-            extras,
+            extras: self.parts.len(),
+            sequence: self.sequence,
             outer,
         });
     }
@@ -402,28 +345,34 @@ impl Cursor<'_> {
     /// Ends the element, which becomes the last child of its parent.
     #[inline]
     pub(crate) fn leave(&mut self) {
-        if let Some(used) = self.path.leave().and_then(|step| step.outer) {
-            self.restore(used);
+        let Some(step) = self.open.pop() else { return };
+        self.set_last(Some((step.name, step.index)));
+        self.sequence = step.sequence;
+        if let Some(used) = step.outer {
+            self.events.count_from(used);
         }
     }
 
-    /// Counts on from what had been used before an element that is counted apart.
-    fn restore(&mut self, Used { elements, kept }: Used) {
-        self.events.count_from(elements);
-        self.keeper.count_from(kept);
+    /// Sets the last child of the current element; returns the one before.
+    #[inline]
+    fn set_last(&mut self, last: Option<(&'static str, usize)>) -> Option<(&'static str, usize)> {
+        self.open
+            .last_mut()
+            .and_then(|step| std::mem::replace(&mut step.last, last))
     }
 
-    /// Begins a sequence; what is returned belongs to the end of it.
-    pub(crate) fn enter_record(&mut self) -> Result<Sequence, Halt> {
-        let outer = self.keeper.enter(self.path.len());
-        self.begin()?;
-        Ok(outer)
+    /// Returns the name of the element around which so many are open.
+    fn name_at(&self, around: usize) -> &'static str {
+        self.open.get(around).map_or("", |step| step.name)
     }
 
-    /// Ends a sequence.
-    pub(crate) fn leave_record(&mut self, outer: Sequence) {
-        self.keeper.leave(outer);
-        self.leave();
+    /// Begins a sequence, the content of the current element.
+    pub(crate) fn enter_record(&mut self) -> Result<(), Halt> {
+        self.sequence = Sequence {
+            base: self.open.len(),
+            first: self.parts.len(),
+        };
+        self.begin()
     }
 
     /// Returns the part read so far of a sequence that goes on, perhaps with a child whose start
@@ -435,16 +384,14 @@ impl Cursor<'_> {
         extras: fn(&V) -> &Extras,
     ) -> Result<V, Halt> {
         // The child has not been read, and `finish` reports on the innermost open element.
-        let child = if in_child { self.path.pop() } else { None };
-        self.findings.set_silent(true);
+        let child = if in_child { self.open.pop() } else { None };
+        self.silent = true;
         // An error ends the stream, so path and silence need not be restored after it.
         let preview = finish(self)?;
-        self.findings.set_silent(false);
+        self.silent = false;
         // `finish` took the parts, which the end of the sequence has to have as well.
-        self.keeper.put_back(extras(&preview));
-        if let Some(child) = child {
-            self.path.push(child);
-        }
+        self.parts.extend_from_slice(extras(&preview).parts());
+        self.open.extend(child);
         Ok(preview)
     }
 
@@ -454,7 +401,7 @@ impl Cursor<'_> {
     }
 
     /// True when elements of a name are handed out one by one.
-    pub(crate) fn hands_out(&self, name: &str) -> bool {
+    fn hands_out(&self, name: &str) -> bool {
         self.handed_out == Some(name)
     }
 
@@ -478,13 +425,13 @@ impl Cursor<'_> {
     ) -> Result<C, Halt> {
         let choice = match chosen {
             Some(choice) => choice,
-            None if self.keeper.holds_element(&self.path) => {
+            None if self.holds_element() => {
                 self.report(FindingKind::Missing {
-                    name: alternatives(fields, self.events.version()),
+                    name: alternatives(fields, self.schema),
                 });
                 unknown
             }
-            None => return Err(self.missing(alternatives(fields, self.events.version()))),
+            None => return Err(self.missing(alternatives(fields, self.schema))),
         };
         self.leave();
         Ok(choice)
@@ -496,12 +443,12 @@ impl Cursor<'_> {
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
         // Reported as repeated, it is not reported as late, too.
-        self.path.take_late();
+        self.late = None;
         self.report_excess(name, FindingKind::Repeated { name, max: 1 });
-        self.path.pop();
-        let last = self.path.set_last(Some((name, 0)));
+        self.open.pop();
+        let last = self.set_last(Some((name, 0)));
         let kept = self.keep();
-        self.path.set_last(last);
+        self.set_last(last);
         kept
     }
 
@@ -512,14 +459,14 @@ impl Cursor<'_> {
             let kind = FindingKind::SecondChoice { name: field.wire };
             self.report_excess(field.wire, kind);
         }
-        self.path.pop();
+        self.open.pop();
         self.keep()
     }
 
     /// Reports an element for which there is no room: as unknown where it is not kept.
     fn report_excess(&mut self, name: &str, kind: FindingKind) {
         let unknown = || FindingKind::UnknownElement { name: name.into() };
-        self.report(if self.findings.drops_unknown() {
+        self.report(if self.options.drop_unknown {
             unknown()
         } else {
             kind
@@ -529,92 +476,47 @@ impl Cursor<'_> {
     /// Reports that the element just begun should have stood before another, if so.
     #[inline]
     pub(crate) fn report_if_late(&mut self) {
-        if let Some(before) = self.path.take_late()
-            && let Some(name) = self.path.last().map(|step| step.name)
+        if let Some(before) = self.late.take()
+            && let Some(name) = self.open.last().map(|step| step.name)
         {
             self.report(FindingKind::OutOfOrder { name, before });
         }
     }
 
-    /// Reports something about the current element.
-    #[cold]
-    pub(crate) fn report(&mut self, kind: FindingKind) {
-        if self.findings.make_room(&kind) {
-            let position = self.events.position(self.here());
-            self.found(kind, self.path.text(), position);
-        }
-    }
-
-    #[cold]
-    fn report_at(&mut self, kind: FindingKind, path: String, mark: Mark) {
-        if self.findings.make_room(&kind) {
-            let position = self.events.position(mark);
-            self.found(kind, path, position);
-        }
-    }
-
-    fn found(&mut self, kind: FindingKind, path: String, position: Position) {
-        let finding = Finding {
-            kind,
-            path,
-            position: Some(position),
-        };
-        self.events.add_held(finding.memory());
-        self.findings.push(finding);
-    }
-
-    /// Returns an error of the current element.
-    #[cold]
-    fn halt_here(&mut self, kind: ReadErrorKind) -> Halt {
-        let position = self.events.position(self.here());
-        Halt::new(kind, position)
-    }
-
-    /// Returns the error of a current element without a mandatory part.
-    #[cold]
-    pub(crate) fn missing(&mut self, name: impl Into<String>) -> Halt {
-        self.halt_here(ReadErrorKind::Missing { name: name.into() })
-    }
-
-    /// Returns the place where the current element starts.
-    fn here(&self) -> Mark {
-        self.path
-            .last()
-            .map_or(self.events.mark(), |step| step.mark)
-    }
-
-    /// Returns an error for the first finding that the options refuse a document for.
-    pub(crate) fn refuse_findings(&mut self) -> Result<(), Halt> {
-        match self.findings.first_refused().cloned() {
-            Some(Finding {
-                kind,
-                path,
-                position,
-            }) => {
-                // A finding of a reader always has a position, so the default is never used.
-                Err(Halt::new(ReadErrorKind::Refused(kind), position.unwrap_or_default()).at(path))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Makes the error where reading stopped, with the findings before it.
-    #[cold]
-    pub(crate) fn error(&mut self, halt: Halt) -> ReadError {
-        let (kind, position, path) = halt.into_parts();
-        let path = path.unwrap_or_else(|| self.path.text());
-        let found = self.findings.take();
-        ReadError::new(kind, path, position, found, self.findings.further().clone())
-    }
-
-    /// Keeps a part, unless that is too much.
+    /// Keeps a part at its place, unless that is too much.
     fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
-        if self.findings.drops_unknown() {
+        if self.options.drop_unknown {
             return Ok(());
         }
-        let kept = self.keeper.keep(part, &self.path);
-        let bytes = self.events.bounded(kept)?;
-        self.events.hold(bytes)
+        let place = |(name, index): (&str, usize)| ExtraStep {
+            name: name.into(),
+            index,
+        };
+        let inside = self.open.get(self.sequence.base..).unwrap_or_default();
+        // Attributes are kept before the element has any child, so that there is none for them.
+        let after = self.open.last().and_then(|step| step.last);
+        let extra = Extra {
+            inside: inside
+                .iter()
+                .map(|step| place((step.name, step.index)))
+                .collect(),
+            after: after.map(place),
+            part,
+        };
+        let memory = extra.memory();
+        // Before the part is stored, so that no part goes beyond the bound.
+        self.events.keep_bytes(memory)?;
+        self.parts.push(extra);
+        self.events.hold(memory)
+    }
+
+    /// True when markup was kept directly inside the current element.
+    fn holds_element(&self) -> bool {
+        let depth = self.open.len() - self.sequence.base;
+        let before = self.open.last().map_or(0, |step| step.extras);
+        let own = self.parts.get(before..).unwrap_or_default();
+        own.iter()
+            .any(|extra| extra.inside.len() == depth && matches!(extra.part, ExtraPart::Xml(_)))
     }
 
     /// Counts memory that the document takes.
@@ -625,7 +527,7 @@ impl Cursor<'_> {
 
     /// Bytes of memory that the document has taken so far.
     pub(crate) fn held(&self) -> u64 {
-        self.events.held()
+        self.events.held
     }
 
     /// True when there is room for one more element in a list, or the memory for it may be taken.
@@ -642,13 +544,29 @@ impl Cursor<'_> {
 }
 
 impl<T: ?Sized> CursorOver<T> {
+    /// Returns the path of the current element, as findings and errors have it.
+    fn path(&self) -> String {
+        self.path_to(self.open.len())
+    }
+
+    /// Returns the path of the element that is so deep.
+    fn path_to(&self, depth: usize) -> String {
+        let mut path = String::new();
+        for step in self.open.get(..depth).unwrap_or_default() {
+            push_step(&mut path, step.name, step.repeats.then_some(step.index));
+        }
+        path
+    }
+
     /// Takes the findings since the last call.
-    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
-        self.findings.take()
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        // They leave their room to further ones.
+        self.kept = FurtherFindings::default();
+        std::mem::take(&mut self.found)
     }
 
     /// Returns the parts around the document.
-    pub(crate) fn around(&self) -> Option<&Around> {
+    pub fn around(&self) -> Option<&Around> {
         self.around.as_deref()
     }
 
@@ -664,30 +582,19 @@ impl<T: ?Sized> CursorOver<T> {
 
     /// Takes the number of the findings for which there was no room.
     pub(crate) fn take_further_findings(&mut self) -> FurtherFindings {
-        self.findings.take_further()
+        std::mem::take(&mut self.further)
     }
 
     /// Returns the findings for which there was no room.
-    pub(crate) fn further_findings(&self) -> &FurtherFindings {
-        self.findings.further()
-    }
-}
-
-// For a reference, because only a type of known size becomes `dyn Watch`.
-impl Watch for &mut Cursor<'_> {
-    fn memory(&mut self) -> Option<&mut Memory> {
-        Some(&mut self.memory)
-    }
-
-    fn report(&mut self, kind: FindingKind) {
-        Cursor::report(self, kind);
+    pub fn further_findings(&self) -> &FurtherFindings {
+        &self.further
     }
 }
 
 impl<T: ?Sized> fmt::Debug for CursorOver<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Cursor")
-            .field("path", &self.path.text())
+            .field("path", &self.path())
             .finish_non_exhaustive()
     }
 }

@@ -3,6 +3,7 @@
 use super::Cursor;
 use crate::extra::ExtraPart;
 use crate::finding::{FindingKind, push_step, shown};
+use crate::read::Mode;
 use crate::read::attributes::malformed;
 use crate::read::error::{Halt, ReadErrorKind};
 use crate::read::namespaces::XSI;
@@ -14,24 +15,20 @@ impl Cursor<'_> {
     #[cold]
     pub(crate) fn keep_unknown(&mut self) -> Result<(), Halt> {
         // `seems_ours` leaves this check to its callers, which need it for unknown names only.
-        if !is_qualified_name(self.events.tag().name()) {
+        if !is_qualified_name(self.events.tag.name()) {
             return Err(self.events.halt(malformed("expected an element name")));
         }
-        let name = shown(self.events.tag().name());
-        let mut path = self.path.text();
+        let name = shown(self.events.tag.name());
+        let mut path = self.path();
         push_step(&mut path, &name, None);
-        self.report_at(
-            FindingKind::UnknownElement { name },
-            path,
-            self.events.mark(),
-        );
+        self.report_at(FindingKind::UnknownElement { name }, path, self.events.mark);
         self.keep()
     }
 
     /// Reads the content of an envelope up to its end tag and returns its markup. Content that is
     /// not exactly one element is reported.
     pub(crate) fn any_element(&mut self) -> Result<String, Halt> {
-        let (xml, top) = self.events.capture_content(&mut self.keeper)?;
+        let (xml, top) = self.events.capture_content()?;
         if top != (1, false) {
             self.report(FindingKind::Envelope);
         }
@@ -40,7 +37,7 @@ impl Cursor<'_> {
 
     /// Keeps the element just begun as markup.
     pub(crate) fn keep(&mut self) -> Result<(), Halt> {
-        let xml = self.events.capture(&mut self.keeper)?;
+        let xml = self.events.capture()?;
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
 
@@ -70,7 +67,7 @@ impl Cursor<'_> {
     /// Reports and keeps the attributes of the current element, except for the places of schemas.
     #[cold]
     pub(crate) fn refuse_attributes(&mut self) -> Result<(), Halt> {
-        for attribute in self.events.take_attributes() {
+        for attribute in std::mem::take(&mut self.events.attributes) {
             let (prefix, local) = attribute
                 .name
                 .split_once(':')
@@ -79,7 +76,7 @@ impl Cursor<'_> {
             let namespace = if prefix.is_empty() {
                 None
             } else {
-                self.events.namespaces().get(prefix)
+                self.events.namespaces.get(prefix)
             };
             // Hints for a validator, which every element may have. `xsi:type` is not resolved, so
             // that no document is accepted that the schema refuses: it counts as unknown.
@@ -96,7 +93,7 @@ impl Cursor<'_> {
                         let expected = "content";
                         return Err(self.halt_here(ReadErrorKind::Unreadable { expected, found }));
                     }
-                    "false" | "0" if !self.findings.is_strict() => continue,
+                    "false" | "0" if self.options.mode == Mode::Tolerant => continue,
                     _ => {}
                 }
             }
