@@ -1,7 +1,9 @@
 //! `#[derive(Choice)]`: one of several elements, from an enum with a variant for each.
 
 use crate::arguments::Arguments;
-use crate::schema::{Name, Versions, cfg_arbitrary, integer, no_generics, private, tag};
+use crate::schema::{
+    Name, Versions, cfg_arbitrary, cfg_serde, no_generics, private, schema_type, tag, version,
+};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Type};
@@ -51,13 +53,9 @@ impl Choice {
             ));
         };
         let mut own = Arguments::of(&input.attrs, "element", input.ident.span())?;
-        let schema = own.text_value("type")?.ok_or_else(|| {
-            Error::new(own.span, "expected the type in the schema: `type = \"…\"`")
-        })?;
+        let schema = schema_type(&mut own)?;
         let code_or_proprietary = own.flag("code_or_proprietary")?;
-        let bare = own.value("bare_until")?;
-        let bare = bare.map(|bare| integer(&bare, 1..=99, "expected the number of a version"));
-        let bare_until = bare.transpose()?.and_then(|bare| u8::try_from(bare).ok());
+        let bare_until = version(&mut own, "bare_until")?;
         own.finish("`type`, `code_or_proprietary` or `bare_until`")?;
         let (mut alternatives, mut unknown) = (Vec::<Alternative>::new(), None);
         for variant in &data.variants {
@@ -339,37 +337,18 @@ impl Choice {
     /// Generates serde's traits, for a crate with the feature `serde`: as derived, with names in
     /// lower case.
     fn serde(&self) -> TokenStream {
-        let (ident, unknown) = (&self.ident, &self.unknown);
-        let name = ident.to_string();
+        let unknown = &self.unknown;
         let variants = self.alternatives.iter().map(|one| &one.ident);
         let contents = self.alternatives.iter().map(|one| &one.content);
-        quote! {
-            #[cfg(feature = "serde")]
-            const _: () = {
-                #[derive(serde::Serialize, serde::Deserialize)]
-                #[serde(remote = #name, rename = #name, rename_all = "snake_case")]
+        cfg_serde(
+            &self.ident,
+            &quote! {
                 enum Members {
                     #(#variants(#contents),)*
                     #unknown,
                 }
-
-                impl serde::Serialize for #ident {
-                    fn serialize<S: serde::Serializer>(
-                        &self, out: S,
-                    ) -> ::core::result::Result<S::Ok, S::Error> {
-                        Members::serialize(self, out)
-                    }
-                }
-
-                impl<'de> serde::Deserialize<'de> for #ident {
-                    fn deserialize<D: serde::Deserializer<'de>>(
-                        from: D,
-                    ) -> ::core::result::Result<Self, D::Error> {
-                        Members::deserialize(from)
-                    }
-                }
-            };
-        }
+            },
+        )
     }
 
     /// Generates the accessors of a code or a proprietary text.

@@ -1,7 +1,7 @@
 //! `#[derive(Code)]`: a closed list of codes, from an enum with a variant for each.
 
 use crate::arguments::Arguments;
-use crate::schema::{Name, Versions, integer, no_generics, private};
+use crate::schema::{Name, Versions, no_generics, private, schema_type, version};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result};
@@ -12,18 +12,9 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new(input.ident.span(), "expected an enum"));
     };
     let mut own = Arguments::of(&input.attrs, "code", input.ident.span())?;
-    let schema = own
-        .text_value("type")?
-        .ok_or_else(|| Error::new(own.span, "expected the type in the schema: `type = \"…\"`"))?;
-    let mut version = |name| {
-        let value = own.value(name)?;
-        let number = value.map(|value| integer(&value, 1..=99, "expected the number of a version"));
-        let number = number
-            .transpose()?
-            .and_then(|number| u8::try_from(number).ok());
-        Ok::<_, Error>(number.unwrap_or(u8::MAX))
-    };
-    let (open_since, choice_since) = (version("open_since")?, version("choice_since")?);
+    let schema = schema_type(&mut own)?;
+    let open_since = version(&mut own, "open_since")?.unwrap_or(u8::MAX);
+    let choice_since = version(&mut own, "choice_since")?.unwrap_or(u8::MAX);
     own.finish("`type`, `open_since` or `choice_since`")?;
     let private = private();
     let (mut codes, mut other) = (Vec::<(Ident, Name, Versions)>::new(), None);

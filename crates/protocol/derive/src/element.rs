@@ -1,7 +1,10 @@
 //! `#[derive(Element)]`: a sequence of elements, from a struct with a field for each.
 
 use crate::arguments::Arguments;
-use crate::schema::{Name, Versions, cfg_arbitrary, inner, integer, no_generics, private, tag};
+use crate::schema::{
+    Name, Versions, cfg_arbitrary, cfg_serde, inner, integer, no_generics, private, schema_type,
+    tag, version,
+};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -67,9 +70,7 @@ impl Sequence {
             return Err(Error::new(data.fields.span(), "expected fields with names"));
         };
         let mut own = Arguments::of(&input.attrs, "element", input.ident.span())?;
-        let schema = own.text_value("type")?.ok_or_else(|| {
-            Error::new(own.span, "expected the type in the schema: `type = \"…\"`")
-        })?;
+        let schema = schema_type(&mut own)?;
         let rule = match own.value("rule")? {
             None => None,
             Some(syn::Expr::Path(rule)) => Some(rule.path),
@@ -408,7 +409,6 @@ impl Sequence {
     fn serde(&self) -> TokenStream {
         let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
-        let name = ident.to_string();
         let fields = self.fields.iter().map(|field| {
             let (ident, ty) = (&field.ident, &field.ty);
             let skip = match inner(ty, "Option") {
@@ -422,14 +422,9 @@ impl Sequence {
         let is_empty = format!("{}::Extras::is_empty", quote!(#private));
         let is_default = format!("{}::Version::is_default", quote!(#private));
         let version = self.version.iter();
-        quote! {
-            #[cfg(feature = "serde")]
-            const _: () = {
-                // serde's derive needs attributes at the fields, which a derive cannot add there.
-                #[derive(serde::Serialize, serde::Deserialize)]
-                // `remote` makes serde read and write the type itself without its fields being
-                // copied.
-                #[serde(remote = #name, rename = #name)]
+        cfg_serde(
+            ident,
+            &quote! {
                 struct Members {
                     #(
                         #[serde(default, skip_serializing_if = #is_default)]
@@ -439,24 +434,8 @@ impl Sequence {
                     #[serde(default, skip_serializing_if = #is_empty)]
                     #extras: #private::Extras,
                 }
-
-                impl serde::Serialize for #ident {
-                    fn serialize<S: serde::Serializer>(
-                        &self, out: S,
-                    ) -> ::core::result::Result<S::Ok, S::Error> {
-                        Members::serialize(self, out)
-                    }
-                }
-
-                impl<'de> serde::Deserialize<'de> for #ident {
-                    fn deserialize<D: serde::Deserializer<'de>>(
-                        from: D,
-                    ) -> ::core::result::Result<Self, D::Error> {
-                        Members::deserialize(from)
-                    }
-                }
-            };
-        }
+            },
+        )
     }
 }
 
@@ -586,14 +565,7 @@ impl Field {
             return quote!(#private::InventField::invent_field(from, #table)?);
         }
         let rows = self.rows();
-        quote! {
-            match from.row(#rows) {
-                Some(row) => from.as_of(row, |from| {
-                    #private::InventField::invent_field(from, row)
-                })?,
-                None => ::core::default::Default::default(),
-            }
-        }
+        quote!(from.field(#rows)?)
     }
 }
 
@@ -603,9 +575,7 @@ impl Form {
         let soft = arguments.flag("soft")?;
         let versions = Versions::take(&mut arguments)?;
         let (min, max) = (arguments.value("min")?, arguments.value("max")?);
-        let as_of = arguments.value("as_of")?;
-        let as_of = as_of.map(|of| integer(&of, 1..=99, "expected the number of a version"));
-        let as_of = as_of.transpose()?.and_then(|of| u8::try_from(of).ok());
+        let as_of = version(&mut arguments, "as_of")?;
         let span = arguments.span;
         arguments.finish("`soft`, `min`, `max`, `since`, `until` or `as_of`")?;
         let (option, list) = (inner(ty, "Option"), inner(ty, "Vec"));

@@ -2,7 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::element::{Field, Sequence};
-use crate::schema::{Name, inner, integer, private, tag};
+use crate::schema::{Name, inner, integer, private, tag, version};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -14,7 +14,7 @@ struct Message {
     namespace: Expr,
     root: Name,
     /// The oldest and the newest known version.
-    versions: Option<[u32; 2]>,
+    versions: Option<[u8; 2]>,
     depth: u32,
     /// The field before the groups.
     header: Ident,
@@ -39,14 +39,7 @@ impl Message {
     fn parse(input: &DeriveInput, sequence: Sequence) -> Result<Self> {
         let mut own = Arguments::of(&input.attrs, "message", input.ident.span())?;
         let depth = value(&mut own, "depth")?;
-        let mut version = |name| {
-            let value = own.value(name)?;
-            let expected = "expected the number of a version";
-            value
-                .map(|value| integer(&value, 1..=99, expected))
-                .transpose()
-        };
-        let versions = version("oldest")?.zip(version("newest")?);
+        let versions = version(&mut own, "oldest")?.zip(version(&mut own, "newest")?);
         let message = Self {
             sequence,
             versions: versions.map(|(oldest, newest)| [oldest, newest]),
@@ -92,9 +85,9 @@ impl Message {
         let Some(group) = group.newest().map(|form| &form.name) else {
             return Ok(TokenStream::new());
         };
-        let versions = match self.versions.map(|known| known.map(u8::try_from)) {
-            Some([Ok(oldest), Ok(newest)]) => quote!(Some([#oldest, #newest])),
-            _ => quote!(None),
+        let versions = match self.versions {
+            Some([oldest, newest]) => quote!(Some([#oldest, #newest])),
+            None => quote!(None),
         };
         let (version, set_version) = match &self.sequence.version {
             Some(version) => (quote!(self.#version), quote!(self.#version = version;)),

@@ -91,18 +91,10 @@ impl Versions {
 
     /// Takes `since` and `until`; without them there is no bound.
     pub(crate) fn take(arguments: &mut Arguments) -> Result<Self> {
-        let mut version = |name| {
-            let value = arguments.value(name)?;
-            let expected = "expected the number of a version, such as 7";
-            value
-                .map(|value| integer(&value, 1..=99, expected))
-                .transpose()
-                .map(|number| number.and_then(|number| u8::try_from(number).ok()))
-        };
         let all = Self::ALL;
         Ok(Self {
-            since: version("since")?.unwrap_or(all.since),
-            until: version("until")?.unwrap_or(all.until),
+            since: version(arguments, "since")?.unwrap_or(all.since),
+            until: version(arguments, "until")?.unwrap_or(all.until),
         })
     }
 
@@ -141,7 +133,7 @@ pub(crate) fn tag(name: &Name) -> TokenStream {
     }
 }
 
-/// Returns the `T` of an `Option<T>` or a `Vec<T>`.
+/// Returns the `T` of a type with this name, such as `Option<T>`.
 pub(crate) fn inner<'t>(ty: &'t Type, outer: &str) -> Option<&'t Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -170,6 +162,26 @@ pub(crate) fn integer(value: &Expr, range: RangeInclusive<u32>, expected: &str) 
         .ok_or_else(|| Error::new(value.span(), expected))
 }
 
+/// Takes the number of a version, if it is given.
+pub(crate) fn version(arguments: &mut Arguments, name: &str) -> Result<Option<u8>> {
+    let Some(value) = arguments.value(name)? else {
+        return Ok(None);
+    };
+    let number = integer(
+        &value,
+        1..=99,
+        "expected the number of a version, such as 7",
+    )?;
+    Ok(u8::try_from(number).ok())
+}
+
+/// Takes the name of the type in the schema.
+pub(crate) fn schema_type(arguments: &mut Arguments) -> Result<LitStr> {
+    let text = "expected the type in the schema: `type = \"…\"`";
+    let schema = arguments.text_value("type")?;
+    schema.ok_or_else(|| Error::new(arguments.span, text))
+}
+
 /// Refuses a type with parameters: the schema has none.
 pub(crate) fn no_generics(input: &DeriveInput) -> Result<()> {
     if input.generics.params.is_empty() {
@@ -179,6 +191,38 @@ pub(crate) fn no_generics(input: &DeriveInput) -> Result<()> {
             input.generics.span(),
             "expected a type without parameters, as the schema has it",
         ))
+    }
+}
+
+/// Generates serde's traits of a type, for a crate with the feature `serde`, by those derived for
+/// its `Members`.
+pub(crate) fn cfg_serde(ident: &Ident, members: &TokenStream) -> TokenStream {
+    let name = ident.to_string();
+    quote! {
+        #[cfg(feature = "serde")]
+        const _: () = {
+            // serde's derive needs attributes at the fields, which a derive cannot add there.
+            #[derive(serde::Serialize, serde::Deserialize)]
+            // `remote` makes serde read and write the type itself without its fields being copied.
+            #[serde(remote = #name, rename = #name, rename_all = "snake_case")]
+            #members
+
+            impl serde::Serialize for #ident {
+                fn serialize<S: serde::Serializer>(
+                    &self, out: S,
+                ) -> ::core::result::Result<S::Ok, S::Error> {
+                    Members::serialize(self, out)
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for #ident {
+                fn deserialize<D: serde::Deserializer<'de>>(
+                    from: D,
+                ) -> ::core::result::Result<Self, D::Error> {
+                    Members::deserialize(from)
+                }
+            }
+        };
     }
 }
 

@@ -28,26 +28,18 @@ impl<'f, 'a> Inventor<'f, 'a> {
         self.version
     }
 
-    /// Returns the row of the version, out of those of one field.
-    #[must_use]
-    pub fn row(&self, rows: &[Field]) -> Option<Field> {
-        Field::of(rows, self.version.number()).copied()
-    }
-
-    /// Invents the content of a row, which may be of an older version.
+    /// Invents the content of a field by its row for the version, which may be of an older one.
     ///
     /// # Errors
     /// When there are too few bytes.
-    pub fn as_of<T>(
-        &mut self,
-        row: Field,
-        invent: impl FnOnce(&mut Inventor<'_, 'a>) -> Result<T>,
-    ) -> Result<T> {
-        let version = Version::new(row.version_in(self.version.number()));
-        invent(&mut Inventor {
-            from: self.from,
-            version,
-        })
+    pub fn field<T: InventField + Default>(&mut self, rows: &[Field]) -> Result<T> {
+        let version = self.version.number();
+        let Some(row) = Field::of(rows, version) else {
+            return Ok(T::default());
+        };
+        let version = Version::new(row.version_in(version));
+        let from = &mut *self.from;
+        T::invent_field(&mut Inventor { from, version }, *row)
     }
 
     /// Picks one of the alternatives that the version has.
@@ -229,6 +221,10 @@ fn offset(from: &mut Inventor<'_, '_>) -> Result<Option<Offset>> {
     })
 }
 
+fn spelled(offset: Option<Offset>) -> String {
+    offset.map_or_else(String::new, |offset| offset.to_string())
+}
+
 impl Invent for IsoDate {
     fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let year = if from.ratio(1, 8)? {
@@ -249,10 +245,7 @@ impl Invent for IsoDate {
 impl Invent for IsoDateTime {
     fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let date = IsoDate::invent(from)?;
-        let offset = date
-            .offset()
-            .map(|offset| offset.to_string())
-            .unwrap_or_default();
+        let offset = spelled(date.offset());
         let date = date.with_offset(None);
         if from.ratio(1, 16)? {
             return Ok(format!("{date}T24:00:00{offset}")
@@ -279,10 +272,7 @@ impl Invent for IsoDateTime {
 impl Invent for IsoYearMonth {
     fn invent(from: &mut Inventor<'_, '_>) -> Result<Self> {
         let date = IsoDate::invent(from)?;
-        let offset = date
-            .offset()
-            .map(|offset| offset.to_string())
-            .unwrap_or_default();
+        let offset = spelled(date.offset());
         Ok(
             Self::parse(&format!("{:04}-{:02}{offset}", date.year(), date.month()))
                 .expect("a month"),

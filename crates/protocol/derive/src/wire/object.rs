@@ -2,13 +2,11 @@
 
 use super::{Names, documentation};
 use crate::arguments::Arguments;
+use crate::schema::inner;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{
-    DataStruct, DeriveInput, Error, Expr, Field, Fields, GenericArgument, Ident, LitStr,
-    PathArguments, Result, Type,
-};
+use syn::{DataStruct, DeriveInput, Error, Expr, Field, Fields, Ident, LitStr, Result, Type};
 
 /// The kind of a member, which decides how it is read, written and checked: each has a function in
 /// `crate::json::{read, write, check}`.
@@ -113,7 +111,7 @@ impl<'a> Member<'a> {
         };
         let name = arguments.text();
         arguments.finish("a name, `bound = …`, `expected`, `fixed` or `extra`")?;
-        let (kind, of) = match (inside(&field.ty, "Option"), inside(&field.ty, "Amended")) {
+        let (kind, of) = match (inner(&field.ty, "Option"), inner(&field.ty, "Amended")) {
             (Some(of), _) if expected => (Kind::Expected, of),
             (Some(of), _) => (Kind::Optional, of),
             (None, Some(of)) => (Kind::Amended, of),
@@ -169,23 +167,6 @@ impl<'a> Member<'a> {
                 })
             }
         }
-    }
-}
-
-/// Returns the argument of a type with this name, such as `T` of `Option<T>`.
-fn inside<'t>(of: &'t Type, name: &str) -> Option<&'t Type> {
-    let Type::Path(path) = of else { return None };
-    let last = path
-        .path
-        .segments
-        .last()
-        .filter(|last| last.ident == name)?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
-    };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(of)) if arguments.args.len() == 1 => Some(of),
-        _ => None,
     }
 }
 
