@@ -25,60 +25,27 @@ const DIRECTORY_BYTES: u64 = 1 << 10;
 /// record before it.
 const END_BYTES: u64 = (1 << 16) + 42;
 
-/// Limits on what is read of an archive.
-///
-/// ```
-/// use bankrail_camt::ArchiveLimits;
-/// let limits = ArchiveLimits::default().members(500).all_bytes(1 << 30);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ArchiveLimits {
-    members: u16,
-    member_bytes: u64,
-    all_bytes: u64,
-    ratio: u64,
-}
-
-impl Default for ArchiveLimits {
-    fn default() -> Self {
-        Self {
-            members: 10_000,
-            member_bytes: 1 << 30,
-            all_bytes: 4 << 30,
-            ratio: 500,
-        }
-    }
-}
-
-impl ArchiveLimits {
-    /// Sets the number of members, directories included, of an archive that is read. The names and
-    /// other properties of all members may take 1 KiB for each of this number. Default: 10,000.
-    #[must_use]
-    pub const fn members(self, members: u16) -> Self {
-        Self { members, ..self }
-    }
-
-    /// Sets the number of decompressed bytes of one member. Default: 1 GiB.
-    #[must_use]
-    pub const fn member_bytes(self, member_bytes: u64) -> Self {
-        Self {
-            member_bytes,
-            ..self
-        }
-    }
-
-    /// Sets the number of decompressed bytes of all members together; those of a gzip file in a ZIP
-    /// archive count in both forms. Default: 4 GiB.
-    #[must_use]
-    pub const fn all_bytes(self, all_bytes: u64) -> Self {
-        Self { all_bytes, ..self }
-    }
-
-    /// Sets how many times larger than its compressed bytes a member may be, beyond its first
-    /// MiB. Default: 500.
-    #[must_use]
-    pub const fn ratio(self, ratio: u64) -> Self {
-        Self { ratio, ..self }
+bankrail_values::options! {
+    /// Limits on what is read of an archive.
+    ///
+    /// ```
+    /// use bankrail_camt::ArchiveLimits;
+    /// let limits = ArchiveLimits::default().members(500).all_bytes(1 << 30);
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ArchiveLimits {
+        /// Sets the number of members, directories included, of an archive that is read. The names
+        /// and other properties of all members may take 1 KiB for each of this number. Default:
+        /// 10,000.
+        members: u16 = 10_000,
+        /// Sets the number of decompressed bytes of one member. Default: 1 GiB.
+        member_bytes: u64 = 1 << 30,
+        /// Sets the number of decompressed bytes of all members together; those of a gzip file in a
+        /// ZIP archive count in both forms. Default: 4 GiB.
+        all_bytes: u64 = 4 << 30,
+        /// Sets how many times larger than its compressed bytes a member may be, beyond its first
+        /// MiB. Default: 500.
+        ratio: u64 = 500,
     }
 }
 
