@@ -1,5 +1,6 @@
 //! Attributes of a start tag, read as strictly as XML demands.
 
+use super::decode::count;
 use super::error::{LimitKind, ReadErrorKind};
 use crate::finding::shown;
 use crate::output::Output;
@@ -33,7 +34,7 @@ impl Attribute<'_> {
 }
 
 /// Up to this many names are compared one by one; more are sorted.
-pub(crate) const FEW: usize = 16;
+const FEW: usize = 16;
 
 /// Reads the attributes between the name and the end of a start tag, `most` of them at most.
 pub(crate) fn parse<'a>(
@@ -48,10 +49,9 @@ pub(crate) fn parse<'a>(
         }
         // Before the attribute is read, so that no more than `most` are held.
         if to.len() >= most {
-            let max = u64::try_from(most).unwrap_or(u64::MAX);
             return Err(ReadErrorKind::Limit {
                 limit: LimitKind::Attributes,
-                max,
+                max: count(most),
             });
         }
         if trimmed.len() == text.len() {

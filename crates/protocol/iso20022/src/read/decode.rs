@@ -283,7 +283,7 @@ impl<R: BufRead> Decoded<R> {
         // The bytes before the limit are still decoded, so that an error in them is reported
         // instead.
         let piece = if over > 0 {
-            self.fail(ReadErrorKind::Limit {
+            self.failure.get_or_insert(ReadErrorKind::Limit {
                 limit: LimitKind::DocumentBytes,
                 max: self.limits.document_bytes,
             });
@@ -297,13 +297,8 @@ impl<R: BufRead> Decoded<R> {
             Encoding::Unknown => return,
             Encoding::Utf8 => self.decode_utf8(piece),
             Encoding::Ascii => {
-                let end = piece
-                    .iter()
-                    .position(|b| !b.is_ascii())
-                    .unwrap_or(piece.len());
-                self.text.push_str(
-                    std::str::from_utf8(piece.get(..end).unwrap_or_default()).unwrap_or_default(),
-                );
+                let end = encoding_rs::Encoding::ascii_valid_up_to(piece);
+                self.decode_utf8(piece.get(..end).unwrap_or_default());
                 if end < piece.len() {
                     self.failure = Some(ReadErrorKind::InvalidText {
                         encoding: "US-ASCII",
@@ -312,9 +307,7 @@ impl<R: BufRead> Decoded<R> {
             }
             Encoding::Latin1 => {
                 // encoding_rs takes this name for windows-1252, which differs from 0x80 to 0x9F.
-                // Each byte becomes one or two of UTF-8.
-                self.text.reserve(piece.len() * 2);
-                self.text.extend(piece.iter().map(|b| char::from(*b)));
+                self.text.push_str(&encoding_rs::mem::decode_latin1(piece));
             }
             Encoding::Single(_) | Encoding::Utf16 => self.decode_other(piece),
         }
@@ -367,10 +360,6 @@ impl<R: BufRead> Decoded<R> {
             };
             self.failure = Some(ReadErrorKind::InvalidText { encoding });
         }
-    }
-
-    fn fail(&mut self, kind: ReadErrorKind) {
-        self.failure.get_or_insert(kind);
     }
 
     /// Returns the number of bytes that a piece of text has in the source.
@@ -519,7 +508,7 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
 /// for the decoder's cases.
 pub(crate) fn plain_text<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a str> {
     // The decoder finds the place at which the limit is met.
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > options.limits.document_bytes {
+    if count(bytes.len()) > options.limits.document_bytes {
         return None;
     }
     let head = bytes
@@ -542,7 +531,7 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&
     }
 }
 
-pub(crate) fn token_limit(limits: &ReadLimits) -> ReadErrorKind {
+pub(super) fn token_limit(limits: &ReadLimits) -> ReadErrorKind {
     ReadErrorKind::Limit {
         limit: LimitKind::TokenBytes,
         max: count(limits.token_bytes),
@@ -578,7 +567,7 @@ fn characters(text: &[u8]) -> usize {
 /// Returns line and column after more bytes of UTF-8. Inlined, because it is called for every piece
 /// of every event.
 #[inline(always)]
-pub(crate) fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
+pub(super) fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
     match memchr::memrchr(b'\n', over) {
         Some(last) => {
             let lines = memchr::memchr_iter(b'\n', over).count();
@@ -591,7 +580,7 @@ pub(crate) fn moved((line, column): (u64, u64), over: &[u8]) -> (u64, u64) {
     }
 }
 
-pub(crate) fn count(number: usize) -> u64 {
+pub(super) fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 

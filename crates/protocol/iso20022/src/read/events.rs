@@ -13,7 +13,7 @@ pub use cursor::{Ahead, Cursor, CursorOver};
 
 use super::ReadLimits;
 use super::attributes::{self, Attribute, malformed, occurs_twice, repeated};
-use super::decode::token_limit;
+use super::decode::{count, token_limit};
 use super::error::{Halt, LimitKind, ReadErrorKind};
 use super::namespaces::{Namespaces, XML, XMLNS};
 use super::tokens::{Mark, Tokens};
@@ -249,7 +249,7 @@ impl Events<'_> {
     fn advance(&mut self) -> Result<(), Halt> {
         let before = self.mark;
         self.mark = self.tokens.mark();
-        let limit = u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX);
+        let limit = count(self.limits.token_bytes);
         if self.mark.text - before.text > limit {
             // The token that is too long began at the last mark, and the error is placed there.
             self.mark = before;
@@ -454,7 +454,7 @@ impl Events<'_> {
         // A source read in pieces meets this limit before the error; a text in memory has to report
         // the same.
         let end = self.tokens.mark().text;
-        if end - self.mark.text > u64::try_from(self.limits.token_bytes).unwrap_or(u64::MAX) {
+        if end - self.mark.text > count(self.limits.token_bytes) {
             return self.halt(token_limit(&self.limits));
         }
         self.halt(kind)
@@ -472,7 +472,7 @@ impl Events<'_> {
     fn limit(&mut self, limit: LimitKind, max: usize) -> Halt {
         self.halt(ReadErrorKind::Limit {
             limit,
-            max: u64::try_from(max).unwrap_or(u64::MAX),
+            max: count(max),
         })
     }
 

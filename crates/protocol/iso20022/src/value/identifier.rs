@@ -9,7 +9,7 @@ use std::fmt;
 text_type! {
     /// An international bank account number: `[A-Z]{2}[0-9]{2}[a-zA-Z0-9]{1,30}`. The check digits
     /// are not part of the schema; see [`Iban::has_valid_check_digits`].
-    Iban, |text, _| {
+    Iban [] [], |text, _| {
         let fits = text.len() >= 5 && parts(text, &[(2, upper), (2, digit), (30, alphanumeric)]);
         pattern(fits, "an IBAN: two upper-case letters, two digits, 1 to 30 letters or digits")
     }, check_digits
@@ -18,7 +18,7 @@ text_type! {
 text_type! {
     /// A business identifier code: `[A-Z]{6}[A-Z2-9][A-NP-Z0-9]([A-Z0-9]{3})?`, and since version
     /// 08 `[A-Z0-9]{4}[A-Z]{2}[A-Z0-9]{2}([A-Z0-9]{3})?`.
-    Bic, |text, version| {
+    Bic [] [], |text, version| {
         let kinds: &[(usize, Kind)] = if version < 8 {
             &[
                 (6, upper),
@@ -36,17 +36,17 @@ text_type! {
 
 text_type! {
     /// An ISO 4217 currency code: `[A-Z]{3}`.
-    CurrencyCode, |text, _| pattern(text.len() == 3 && text.bytes().all(upper), "three upper-case letters")
+    CurrencyCode [] [], |text, _| pattern(text.len() == 3 && text.bytes().all(upper), "three upper-case letters")
 }
 
 text_type! {
     /// An ISO 3166 country code: `[A-Z]{2}`.
-    CountryCode, |text, _| pattern(text.len() == 2 && text.bytes().all(upper), "two upper-case letters")
+    CountryCode [] [], |text, _| pattern(text.len() == 2 && text.bytes().all(upper), "two upper-case letters")
 }
 
 text_type! {
     /// An ISO 639 language code: `[a-z]{2}`.
-    LanguageCode, |text, _| {
+    LanguageCode [] [], |text, _| {
         pattern(text.len() == 2 && text.bytes().all(|b| b.is_ascii_lowercase()), "two lower-case letters")
     }
 }
@@ -54,7 +54,7 @@ text_type! {
 text_type! {
     /// An international securities identification number: `[A-Z]{2}[A-Z0-9]{9}[0-9]`, and until
     /// version 05 `[A-Z0-9]{12}`.
-    Isin, |text, version| {
+    Isin [] [], |text, version| {
         let kinds: &[(usize, Kind)] = if version < 6 {
             &[(12, |b| upper(b) || digit(b))]
         } else {
@@ -67,7 +67,7 @@ text_type! {
 
 text_type! {
     /// A legal entity identifier: `[A-Z0-9]{18}[0-9]{2}`.
-    Lei, |text, _| {
+    Lei [] [], |text, _| {
         let fits = text.len() == 20 && parts(text, &[(18, |b| upper(b) || digit(b)), (2, digit)]);
         pattern(fits, "a legal entity identifier of 20 characters")
     }
@@ -75,7 +75,7 @@ text_type! {
 
 text_type! {
     /// A UUID of version 4 in lower case (`UUIDv4Identifier`).
-    UuidV4, |text, _| {
+    UuidV4 [] [], |text, _| {
         let hex: Kind = |b| digit(b) || matches!(b, b'a'..=b'f');
         let dash: Kind = |b| b == b'-';
         let fits = text.len() == 36 && parts(text, &[
@@ -88,7 +88,7 @@ text_type! {
 
 text_type! {
     /// A telephone number: `+`, 1 to 3 digits, `-`, then 1 to 30 of `0-9()+-`.
-    PhoneNumber, |text, _| {
+    PhoneNumber [] [], |text, _| {
         let fits = text.strip_prefix('+').and_then(|rest| rest.split_once('-')).is_some_and(|(country, number)| {
             (1..=3).contains(&country.len())
                 && country.bytes().all(digit)
@@ -101,7 +101,7 @@ text_type! {
 
 text_type! {
     /// Four ASCII letters or digits (`Exact4AlphaNumericText`).
-    AlphaNumeric4, |text, _| {
+    AlphaNumeric4 [] [], |text, _| {
         pattern(text.len() == 4 && text.bytes().all(alphanumeric), "four ASCII letters or digits")
     }
 }

@@ -52,9 +52,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>
         if fits(value, DIGITS, FRACTION, UNSIGNED) {
             Ok(Self(value))
         } else {
-            Err(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(
-                &value.to_string(),
-            ))
+            Err(Self::error(&value.to_string()))
         }
     }
 
@@ -66,7 +64,16 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>
     pub fn parse(text: &str) -> Result<Self, NumberError> {
         read(text, DIGITS, FRACTION, UNSIGNED)
             .map(Self)
-            .ok_or_else(|| NumberError::new::<DIGITS, FRACTION, UNSIGNED>(text))
+            .ok_or_else(|| Self::error(text))
+    }
+
+    fn error(text: &str) -> NumberError {
+        NumberError {
+            digits: DIGITS,
+            fraction: FRACTION,
+            unsigned: UNSIGNED,
+            found: excerpt(text),
+        }
     }
 
     /// Returns the value, with the scale it was given.
@@ -92,17 +99,6 @@ pub struct NumberError {
     pub unsigned: bool,
     /// The text, cut and escaped.
     pub found: String,
-}
-
-impl NumberError {
-    fn new<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>(text: &str) -> Self {
-        Self {
-            digits: DIGITS,
-            fraction: FRACTION,
-            unsigned: UNSIGNED,
-            found: excerpt(text),
-        }
-    }
 }
 
 /// Reads an `xs:decimal` within the facets; `None` for other texts.
@@ -339,8 +335,6 @@ impl<'de, const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> serde::D
         read_kept(&text, DIGITS, FRACTION, UNSIGNED)
             .filter(|value| lost(*value, &text).is_none())
             .map(Self)
-            .ok_or_else(|| {
-                serde::de::Error::custom(NumberError::new::<DIGITS, FRACTION, UNSIGNED>(&text))
-            })
+            .ok_or_else(|| serde::de::Error::custom(Self::error(&text)))
     }
 }

@@ -3,16 +3,20 @@
 use crate::field::Fault;
 use std::fmt;
 
-/// Defines a text type. A value may break the facet of its type, so that tolerant reading can keep
-/// it; the checker reports it.
+/// Defines a text type with its parameters, the check of its facet, and the check of its rule beyond
+/// the schema, if there is one. A value may break the facet, so that tolerant reading can keep it; the
+/// checker reports it.
 macro_rules! text_type {
-    ($(#[$meta:meta])* $Type:ident $(<$(const $param:ident: usize),+>)? , $fault:expr $(, $doubt:path)?) => {
+    (
+        $(#[$meta:meta])* $Type:ident [$($generics:tt)*] [$($params:tt)*], $fault:expr
+        $(, $doubt:path)?
+    ) => {
         $(#[$meta])*
         #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         // Most values, such as codes and identifiers, are short enough to need no allocation.
-        pub struct $Type $(<$(const $param: usize),+>)? (compact_str::CompactString);
+        pub struct $Type<$($generics)*>(compact_str::CompactString);
 
-        impl $(<$(const $param: usize),+>)? $Type $(<$($param),+>)? {
+        impl<$($generics)*> $Type<$($params)*> {
             /// Holds the text unchecked; [`is_valid`](Self::is_valid) returns true when it
             /// satisfies the schema.
             #[must_use]
@@ -37,65 +41,65 @@ macro_rules! text_type {
             }
         }
 
-        impl $(<$(const $param: usize),+>)? fmt::Debug for $Type $(<$($param),+>)? {
+        impl<$($generics)*> fmt::Debug for $Type<$($params)*> {
             fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Debug::fmt(self.as_str(), out)
             }
         }
 
-        impl $(<$(const $param: usize),+>)? fmt::Display for $Type $(<$($param),+>)? {
+        impl<$($generics)*> fmt::Display for $Type<$($params)*> {
             fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str(self.as_str())
             }
         }
 
-        impl $(<$(const $param: usize),+>)? AsRef<str> for $Type $(<$($param),+>)? {
+        impl<$($generics)*> AsRef<str> for $Type<$($params)*> {
             fn as_ref(&self) -> &str {
                 self.as_str()
             }
         }
 
-        impl $(<$(const $param: usize),+>)? From<&str> for $Type $(<$($param),+>)? {
+        impl<$($generics)*> From<&str> for $Type<$($params)*> {
             fn from(text: &str) -> Self {
                 Self::new(text)
             }
         }
 
-        impl $(<$(const $param: usize),+>)? From<String> for $Type $(<$($param),+>)? {
+        impl<$($generics)*> From<String> for $Type<$($params)*> {
             fn from(text: String) -> Self {
                 Self(text.into())
             }
         }
 
-        impl $(<$(const $param: usize),+>)? PartialEq<str> for $Type $(<$($param),+>)? {
+        impl<$($generics)*> PartialEq<str> for $Type<$($params)*> {
             fn eq(&self, other: &str) -> bool {
                 self.as_str() == other
             }
         }
 
-        impl $(<$(const $param: usize),+>)? PartialEq<&str> for $Type $(<$($param),+>)? {
+        impl<$($generics)*> PartialEq<&str> for $Type<$($params)*> {
             fn eq(&self, other: &&str) -> bool {
                 self.as_str() == *other
             }
         }
 
         #[cfg(feature = "serde")]
-        impl $(<$(const $param: usize),+>)? serde::Serialize for $Type $(<$($param),+>)? {
+        impl<$($generics)*> serde::Serialize for $Type<$($params)*> {
             fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
                 out.serialize_str(self.as_str())
             }
         }
 
         #[cfg(feature = "serde")]
-        impl<'de $($(, const $param: usize)+)?> serde::Deserialize<'de> for $Type $(<$($param),+>)? {
+        impl<'de, $($generics)*> serde::Deserialize<'de> for $Type<$($params)*> {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 String::deserialize(from).map(Self::from)
             }
         }
 
-        crate::__simple_nodes! { [$($(const $param: usize),+)?] $Type $(<$($param),+>)? }
+        crate::__simple_nodes! { [$($generics)*] $Type<$($params)*> }
 
-        impl $(<$(const $param: usize),+>)? crate::node::Simple for $Type $(<$($param),+>)? {
+        impl<$($generics)*> crate::node::Simple for $Type<$($params)*> {
             #[inline]
             fn parse(text: &str) -> Result<Self, crate::field::Unreadable> {
                 Ok(Self::new(text))
@@ -141,12 +145,12 @@ text_type! {
     /// assert!(!Text::<4>::new("five!").is_valid());
     /// assert!(!Text::<4>::new("").is_valid());
     /// ```
-    Text<const MAX: usize>, |text, _| length_fault(text, MAX)
+    Text [const MAX: usize] [MAX], |text, _| length_fault(text, MAX)
 }
 
 text_type! {
     /// ASCII digits, `MIN` to `MAX` of them.
-    Digits<const MIN: usize, const MAX: usize>, |text, _| {
+    Digits [const MIN: usize, const MAX: usize] [MIN, MAX], |text, _| {
         let fits = (MIN..=MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
         (!fits).then_some(Fault::Pattern { expected: "ASCII digits in the schema's number" })
     }
@@ -154,7 +158,7 @@ text_type! {
 
 text_type! {
     /// A number of days with an optional `+` (`Max15PlusSignedNumericText`).
-    SignedDays, |text, _| {
+    SignedDays [] [], |text, _| {
         let digits = text.strip_prefix('+').unwrap_or(text);
         let fits = (1..=15).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
         (!fits).then_some(Fault::Pattern { expected: "an optional + and 1 to 15 digits" })

@@ -1,6 +1,6 @@
 //! The memory that a document takes, within what its bytes allow.
 
-use super::{Events, LimitKind};
+use super::{Events, LimitKind, count};
 use crate::read::error::Halt;
 use crate::read::scan::growth;
 
@@ -22,9 +22,7 @@ impl Events<'_> {
     /// Counts memory; when that is too much, the next part of the document is refused.
     #[inline]
     pub(super) fn add_held(&mut self, bytes: usize) {
-        self.held = self
-            .held
-            .saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.held = self.held.saturating_add(count(bytes));
     }
 
     /// Bytes of memory that may still be taken.
@@ -42,7 +40,7 @@ impl Events<'_> {
             .mark
             .known
             .map_or(self.mark.text, |position| position.offset);
-        let each = u64::try_from(self.limits.memory_per_byte).unwrap_or(u64::MAX);
+        let each = count(self.limits.memory_per_byte);
         FREE.saturating_add(read.saturating_mul(each))
     }
 
@@ -69,7 +67,7 @@ impl Events<'_> {
         // While a list is moved, it takes memory in both places.
         self.hold(items.capacity() * size_of::<V>())?;
         // The list has been moved, so its old place is free again.
-        self.held -= u64::try_from(moved).unwrap_or_default();
+        self.held -= count(moved);
         Ok(())
     }
 
@@ -89,8 +87,7 @@ impl Events<'_> {
     #[inline]
     fn held_with<V>(&self, capacity: usize) -> u64 {
         let bytes = capacity.saturating_mul(size_of::<V>());
-        self.held
-            .saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
+        self.held.saturating_add(count(bytes))
     }
 }
 

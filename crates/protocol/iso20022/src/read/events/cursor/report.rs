@@ -3,6 +3,7 @@
 use super::Cursor;
 use crate::finding::{Finding, FindingKind, Position};
 use crate::read::Mode;
+use crate::read::decode::count;
 use crate::read::error::{Halt, ReadError, ReadErrorKind};
 use crate::read::tokens::Mark;
 use crate::watch::{Memory, Watch};
@@ -54,7 +55,7 @@ impl Cursor<'_> {
         // The first finding of a kind that refuses the document is kept even when there is no room.
         let least = usize::from(self.refuses(kind));
         let room = self.options.limits.findings.max(least);
-        let has_room = self.kept.of(name) < u64::try_from(room).unwrap_or(u64::MAX);
+        let has_room = self.kept.of(name) < count(room);
         let count = if has_room {
             &mut self.kept
         } else {
