@@ -293,7 +293,7 @@ impl Control {
                 BankClock::MAX_RATE
             )));
         }
-        let judge = arguments.one_of("assertions", &["real", "bank"])?;
+        let judge = arguments.text("assertions");
         if is_real {
             clock.reset();
         }
@@ -390,7 +390,7 @@ fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
 fn filter(arguments: &Arguments) -> Result<CallFilter, ControlError> {
     let mut filter = CallFilter::new().after(arguments.number("after").unwrap_or_default());
     let text = |name| arguments.text(name).map(str::to_owned);
-    let endpoint = arguments.one_of("endpoint", &Endpoint::ALL.map(Endpoint::name))?;
+    let endpoint = arguments.text("endpoint");
     filter.endpoint = Endpoint::ALL
         .into_iter()
         .find(|known| Some(known.name()) == endpoint);

@@ -6,7 +6,7 @@ mod past;
 pub(super) use data::FolderData;
 
 use super::demo::new_api_key;
-use super::serve::{self, Bank};
+use super::serve::{self, Bank, FaultNames};
 use super::{Folders, damaged, read};
 use crate::failure::{Failure, Outcome, causes};
 use crate::files::{NewFile, write};
@@ -16,6 +16,7 @@ use crate::text::{shown, shown_json};
 use bankrail::http::tls::client_config;
 use bankrail::values::SecretString;
 use bankrail_emulator::{Arguments, ControlError, MemberKind, Operation};
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use http::header::AUTHORIZATION;
 use serde_json::{Value, json};
@@ -151,12 +152,23 @@ fn described(operation: Operation) -> Command {
             MemberKind::Object | MemberKind::Lines => {
                 arg.value_name("FILE").required(member.is_required)
             }
-            _ => arg
-                .value_name("TEXT")
-                .required(member.is_required)
-                // Not an option: the control refuses a negative amount with a reason, because a
-                // debit is a kind of booking.
-                .allow_negative_numbers(true),
+            MemberKind::Text if member.name == "fault" => arg
+                .value_name("FAULT")
+                .required(true)
+                .value_parser(FaultNames)
+                .hide_possible_values(true),
+            _ => {
+                let arg = arg
+                    .value_name("TEXT")
+                    .required(member.is_required)
+                    // Not an option: the control refuses a negative amount with a reason, because a
+                    // debit is a kind of booking.
+                    .allow_negative_numbers(true);
+                match (member.values)() {
+                    any if any.is_empty() => arg,
+                    values => arg.value_parser(PossibleValuesParser::new(values)),
+                }
+            }
         })
     })
 }

@@ -31,8 +31,10 @@ use bankrail::stores::sqlite::SqliteStore;
 #[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
 use bankrail_emulator::{BankClock, Call, Emulator, Endpoint, FaultOrder};
+use clap::builder::TypedValueParser as _;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+pub(super) use settings::FaultNames;
 #[cfg(feature = "page")]
 use settings::WantedPage;
 use settings::{PAUSES, default_issuer, fault_help, host, schedule};
@@ -114,7 +116,13 @@ pub(super) struct Arguments {
     /// is a dead letter
     #[arg(long, value_name = "PAUSES", default_value = PAUSES, value_parser = schedule)]
     schedule: Schedule,
-    #[arg(long, value_name = "KIND:RATE", help = fault_help())]
+    #[arg(
+        long,
+        value_name = "KIND:RATE",
+        help = fault_help(),
+        value_parser = FaultNames.try_map(|text| text.parse::<FaultOrder>()),
+        hide_possible_values = true
+    )]
     fault: Vec<FaultOrder>,
     /// Which calls the faults meet: the same number, the same calls
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]

@@ -83,6 +83,10 @@ fn version_and_completions_are_printed() {
             "{shell}"
         );
     }
+    let bash = run(["completions", "bash"]).fine();
+    for name in ["mandate-expired", "statement-half-body", "dead_letter"] {
+        assert!(bash.contains(name), "{name}");
+    }
 }
 
 #[test]

@@ -94,6 +94,16 @@ impl Arguments {
                     excerpt(&value.to_string())
                 )));
             }
+            let values = (member.values)();
+            if let Some(text) = value.as_str().filter(|text| !values.contains(text))
+                && !values.is_empty()
+            {
+                return Err(ControlError::Wrong(format!(
+                    "{name}: expected one of {}, found {}",
+                    values.join(", "),
+                    excerpt(text)
+                )));
+            }
         }
         match known
             .iter()
@@ -146,29 +156,6 @@ impl Arguments {
                 .filter(|value| value.is_object())?
                 .to_string(),
         )
-    }
-
-    /// A text that is one of these.
-    ///
-    /// # Errors
-    /// [`ControlError::Wrong`], which names them, if it is none of them.
-    pub fn one_of<'a>(
-        &self,
-        name: &str,
-        known: &[&'a str],
-    ) -> Result<Option<&'a str>, ControlError> {
-        let Some(text) = self.text(name) else {
-            return Ok(None);
-        };
-        let found = known.iter().copied().find(|known| *known == text);
-        let wrong = || {
-            format!(
-                "{name}: expected one of {}, found {}",
-                known.join(", "),
-                excerpt(text)
-            )
-        };
-        found.map(Some).ok_or_else(|| ControlError::Wrong(wrong()))
     }
 
     /// A text that stands for a value.

@@ -15,9 +15,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
-type Life = fn(u64, Timestamp) -> Vec<Webhook>;
+pub(super) type Life = fn(u64, Timestamp) -> Vec<Webhook>;
 
-const STORIES: [(&str, Life); 11] = [
+/// The stories that can be sent.
+pub(super) const STORIES: [(&str, Life); 11] = [
     ("mandate", MandateStory::life),
     ("mandate-declined", MandateStory::declined_life),
     ("mandate-expired", MandateStory::expired_life),
@@ -46,13 +47,7 @@ impl Control {
         let mut query = OutboxQuery::new();
         query.endpoint = arguments.parsed("endpoint")?;
         query.after = arguments.number("after").map(EntryId::new);
-        let states: Vec<_> = OutboxState::ALL
-            .iter()
-            .map(|state| state.as_str())
-            .collect();
-        query.state = arguments
-            .one_of("state", &states)?
-            .and_then(OutboxState::from_name);
+        query.state = arguments.text("state").and_then(OutboxState::from_name);
         let found = outbox.list(&query).await?;
         let mut stopped = outbox.stopped_endpoints().await?;
         stopped.retain(|stopped| {
@@ -159,7 +154,7 @@ impl Control {
 
     /// Returns the messages that `send` is asked for, and the seed of their story.
     fn told(&self, arguments: &Arguments) -> Result<(Vec<Webhook>, Option<u64>), ControlError> {
-        let story = arguments.one_of("story", &STORIES.map(|(name, _)| name))?;
+        let story = arguments.text("story");
         let life = STORIES
             .iter()
             .find(|(name, _)| Some(*name) == story)

@@ -1,5 +1,11 @@
 //! The operations on a bank: what a program can ask its control for.
 
+use super::messages::STORIES;
+use crate::call::Endpoint;
+use bankrail_bank::BookingKind;
+use bankrail_mailbox::OutboxState;
+use bankrail_rate_limit::CallType;
+
 /// An operation on a bank. [`Control::carry_out`](super::Control::carry_out) does it, a program
 /// offers it as a command, and [`Control::router`](super::Control::router) serves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,8 +213,9 @@ impl Operation {
                         ),
                         Member::text(
                             "assertions",
-                            "The time by which assertions are judged: real, as at the start, or bank.",
-                        ),
+                            "The time by which assertions are judged; the real time at the start.",
+                        )
+                        .one_of(|| vec!["real", "bank"]),
                     ]
                 },
             },
@@ -230,11 +237,9 @@ impl Operation {
                     limit.",
                 members: const {
                     &[
-                        Member::text(
-                            "call_type",
-                            "The type of the calls, such as token or statement.",
-                        )
-                        .required(),
+                        Member::text("call_type", "The type of the calls.")
+                            .one_of(|| CallType::ALL.map(CallType::as_str).to_vec())
+                            .required(),
                         OTHER_CUSTOMERS,
                         Member::number("per_hour", "The calls allowed in an hour."),
                         Member::number("per_minute", "The calls allowed in a minute."),
@@ -344,11 +349,8 @@ impl Operation {
                             "amount",
                             "The amount in the account's currency, more than zero.",
                         ),
-                        Member::text(
-                            "kind",
-                            "The kind of the entry, such as fast_payment_in (the default), \
-                             transfer_out or fee.",
-                        ),
+                        Member::text("kind", "The kind of the entry; fast_payment_in by default.")
+                            .one_of(|| BookingKind::ALL.iter().map(|kind| kind.as_str()).collect()),
                         Member::text(
                             "day",
                             "The booking day; that of the bank's clock by default.",
@@ -371,7 +373,8 @@ impl Operation {
                              value_date, reversal, key, reference, end_to_end_id, counterparty, \
                              narrative, virtual_account, virtual_account_issuer, mandate, cheque.",
                         ),
-                        Member::text("story", "In place of an amount: shop, a day of a shop."),
+                        Member::text("story", "In place of an amount: a day of a shop.")
+                            .one_of(|| vec!["shop"]),
                         Member::number(
                             "seed",
                             "The number of the story: the same number gives the same bookings. \
@@ -387,10 +390,12 @@ impl Operation {
                 members: const {
                     &[
                         ENDPOINT,
-                        Member::text(
-                            "state",
-                            "The state: pending, delivered, dead_letter or dropped.",
-                        ),
+                        Member::text("state", "The state.").one_of(|| {
+                            OutboxState::ALL
+                                .iter()
+                                .map(|state| state.as_str())
+                                .collect()
+                        }),
                         Member::number(
                             "after",
                             "The number of the last message of the list before this one.",
@@ -415,12 +420,8 @@ impl Operation {
                     &[
                         ENDPOINT.required(),
                         Member::object("message", "The message."),
-                        Member::text(
-                            "story",
-                            "In place of a message: mandate, mandate-declined, mandate-expired, \
-                             mandate-amended, mandate-ported, mandate-queried, payment, \
-                             payment-same-day, payment-delayed, payment-rejected or bad-week.",
-                        ),
+                        Member::text("story", "In place of a message: the story.")
+                            .one_of(|| STORIES.map(|(name, _)| name).to_vec()),
                         Member::number(
                             "seed",
                             "The number of the story: the same number gives the same identifiers. \
@@ -572,8 +573,9 @@ const OTHER_CUSTOMERS: Member = Member::text(
 );
 const CALL_ENDPOINT: Member = Member::text(
     "endpoint",
-    "The endpoint: token, statement, webhook (messages that the bank delivered) or other.",
-);
+    "The endpoint; webhook stands for the messages that the bank delivered.",
+)
+.one_of(|| Endpoint::ALL.map(Endpoint::name).to_vec());
 const CALL_CUSTOMER: Member = Member::text("customer", "The code of the customer.");
 const CALL_STATUS: Member = Member::number("status", "The status of the answer.");
 const CALL_BODY: Member = Member::text("body", "A text that the body of the request contains.");
@@ -585,7 +587,7 @@ const REASON: Member = Member::text("reason", "The reason, for those who look la
 const BY: Member = Member::text("by", "The name of the person who asks for it.");
 
 /// A member of the JSON object that an operation takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Member {
     /// The name of the member.
@@ -596,6 +598,8 @@ pub struct Member {
     pub is_required: bool,
     /// A sentence about the value.
     pub about: &'static str,
+    /// Returns the only texts that the value may be; none if it may be any.
+    pub values: fn() -> Vec<&'static str>,
 }
 
 impl Member {
@@ -605,6 +609,7 @@ impl Member {
             kind,
             is_required: false,
             about,
+            values: Vec::new,
         }
     }
 
@@ -626,6 +631,10 @@ impl Member {
 
     const fn object(name: &'static str, about: &'static str) -> Self {
         Self::new(name, MemberKind::Object, about)
+    }
+
+    const fn one_of(self, values: fn() -> Vec<&'static str>) -> Self {
+        Self { values, ..self }
     }
 
     const fn required(self) -> Self {

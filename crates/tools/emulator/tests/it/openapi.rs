@@ -10,7 +10,10 @@ fn schema(member: &Member) -> Value {
         MemberKind::Object => "object",
         _ => "string",
     };
-    json!({ "type": kind })
+    match (member.values)() {
+        any if any.is_empty() => json!({ "type": kind }),
+        values => json!({ "enum": values }),
+    }
 }
 
 fn described(operation: Operation) -> Value {

@@ -136,8 +136,7 @@ impl FolderData {
         let balance = self.ledger.balance(&account).await?.ok_or_else(unknown)?;
         let day = arguments.parsed("day")?;
         let day = day.unwrap_or_else(|| self.emulator.today());
-        let story = arguments.one_of("story", &["shop"])?;
-        let seed = story.map(|_| arguments.seed());
+        let seed = arguments.text("story").map(|_| arguments.seed());
         let bookings = match seed {
             Some(seed) => ShopStory::day(seed, balance.currency(), day),
             None => vec![booking(arguments, balance.currency(), day)?],

@@ -14,8 +14,11 @@ use bankrail::http::tls::{TlsError, client_config};
 use bankrail::mailbox::Schedule;
 use bankrail::service::CursorSecret;
 use bankrail::service::delivery::{HttpsTransportOptions, TlsRoots};
-use bankrail_emulator::Fault;
+use bankrail_emulator::{Fault, FaultOrder};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -29,6 +32,31 @@ pub(super) fn fault_help() -> String {
         "Let a part of the calls go wrong: KIND:RATE, where KIND is one of {kinds}, for one endpoint after token- or \
          statement-, and RATE is such as 0.1 or 10%"
     )
+}
+
+/// Takes any text, and offers the names of faults to the completions of a shell.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::provider) struct FaultNames;
+
+impl TypedValueParser for FaultNames {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let names = ["", "token-", "statement-", "webhook-"]
+            .into_iter()
+            .flat_map(|endpoint| Fault::names().map(move |name| format!("{endpoint}{name}")))
+            .filter(|name| FaultOrder::named(name).is_ok());
+        Some(Box::new(names.map(PossibleValue::new)))
+    }
 }
 
 /// The default pauses of the library.
@@ -230,7 +258,7 @@ fn add_roots(pem: &[u8], all: &mut Vec<u8>) -> Result<(), TlsError> {
 mod tests {
     use super::*;
     use crate::provider::Provider;
-    use clap::{Args as _, Command, FromArgMatches as _};
+    use clap::{Args as _, FromArgMatches as _};
 
     #[tokio::test(start_paused = true)]
     async fn a_renewed_client_certificate_is_shown_to_receivers_without_a_restart() {

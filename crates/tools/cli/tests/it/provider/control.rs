@@ -412,14 +412,19 @@ async fn what_happened_is_kept_forgotten_and_put_back() {
             &["book", "--account", "000000000000000", "--amount", "1"],
             "expected an account that the provider has",
         ),
-        (
-            &["book", "--account", account, "--story", "x"],
-            "story: expected one of shop",
-        ),
     ] {
         let line = act(data, ["control"].iter().chain(words)).failed(1);
         assert!(line.contains(expected), "{line}");
     }
+    let line = act(data, ["control", "book", "--story", "x"]).failed(2);
+    let expected = "invalid value 'x' for '--story <TEXT>' [possible values: shop]";
+    assert!(line.contains(expected), "{line}");
+    let other = folder.file("book.json", r#"{"story": "x"}"#);
+    let line = act(data, ["control", "book", "--from", &other]).failed(2);
+    assert!(
+        line.contains("story: expected one of shop, found \"x\""),
+        "{line}"
+    );
 }
 
 #[tokio::test]
