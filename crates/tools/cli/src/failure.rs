@@ -95,6 +95,17 @@ impl Failure {
     }
 }
 
+/// Puts the options of the program in place of those of the library that a refused assertion
+/// names. `lenient` is the option that accepts what client libraries write.
+pub(crate) fn with_options(reason: &str, lenient: &str) -> String {
+    let reason = reason.replace("VerifierOptions::also_audience", "--audience");
+    ["typ", "accept_text_exp", "accept_audience_array"]
+        .iter()
+        .fold(reason, |reason, option| {
+            reason.replace(&format!("VerifierOptions::{option}"), lenient)
+        })
+}
+
 /// The limit of the process that an error or one of its causes has met, and what to do.
 #[cfg(unix)]
 fn limit_reached(error: &(dyn Error + 'static)) -> Option<String> {

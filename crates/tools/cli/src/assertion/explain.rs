@@ -2,7 +2,7 @@
 
 use super::Explain;
 use crate::clock::instant;
-use crate::failure::{Failure, Outcome, causes};
+use crate::failure::{Failure, Outcome, causes, with_options};
 use crate::input;
 use crate::keys::file;
 use crate::output::{Output, Steps};
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
             }
             Err(error) => {
                 broken = true;
-                steps.step("FAIL", judged.rule, &causes(&error))?;
+                steps.step("FAIL", judged.rule, &why(&error))?;
             }
         }
     }
@@ -93,10 +93,15 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
             Ok(Outcome::of_findings(broken))
         }
         Err(error) => {
-            steps.step("FAIL", "refused", &causes(&error))?;
+            steps.step("FAIL", "refused", &why(&error))?;
             Ok(Outcome::Findings)
         }
     }
+}
+
+/// Returns the reason of a refusal. An option that it names is one of this command.
+fn why(error: &AssertionError) -> String {
+    with_options(&causes(error), "--lenient")
 }
 
 /// Prints the members of an object.

@@ -10,7 +10,7 @@ use super::limits::Wanted;
 use super::page::{self, PageData};
 use super::{Folders, damaged};
 use super::{customers, demo, keys, today};
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Outcome, with_options};
 use crate::files::make_folder;
 #[cfg(feature = "page")]
 use crate::files::{NewFile, write};
@@ -381,7 +381,12 @@ pub(super) async fn run(
     let delivering = dispatcher.clone();
     let stop = shutdown.clone().wanted();
     let delivering = tokio::spawn(async move { delivering.run(stop).await });
-    let said = print_refusals(news, shutdown, output).await;
+    let lenient = if arguments.strict_clients {
+        "a provider without --strict-clients"
+    } else {
+        "an option of the library"
+    };
+    let said = print_refusals(news, lenient, shutdown, output).await;
     // Output closed or signal received: all parts stop now.
     drop(speaker);
     // The reader of a pipe ends with the same Ctrl-C: what was accepted is finished nevertheless.
@@ -400,9 +405,10 @@ pub(super) async fn run(
     }
 }
 
-/// Prints each refused call until the program shall stop.
+/// Prints each refused call until the program shall stop. `lenient` is what accepts more clients.
 async fn print_refusals(
     mut news: Receiver<Call>,
+    lenient: &str,
     shutdown: Shutdown,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -436,8 +442,10 @@ async fn print_refusals(
                 let status = output.paint(Style::Red, &status);
                 let customer = call.customer.as_deref().unwrap_or("unknown customer");
                 let line = format!(
-                    "{customer}, {} {}: refused for {reason}",
-                    call.method, call.path
+                    "{customer}, {} {}: refused for {}",
+                    call.method,
+                    call.path,
+                    with_options(reason, lenient)
                 );
                 let key = call
                     .request_key
