@@ -6,12 +6,13 @@ use bankrail::client_assertion::{AssertionBuilder, AssertionOptions, Audience, J
 use bankrail::http::tls::{TlsRoots, client_config};
 use bankrail::jose::{SigningKey, jws};
 use bankrail::values::{Clock as _, SystemClock};
+use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 /// Long enough for a loaded machine; nothing is measured with it.
@@ -154,9 +155,54 @@ pub(super) fn act<S: AsRef<OsStr>>(data: &Path, arguments: impl IntoIterator<Ite
         .chain(arguments.into_iter().map(|word| word.as_ref().to_owned())))
 }
 
-/// The answer to an operation of the control, which is carried out.
-pub(super) fn control(data: &Path, words: &[&str]) -> serde_json::Value {
-    serde_json::from_str(&act(data, ["control"].iter().chain(words)).fine()).unwrap()
+/// The answer to an operation of the control, which is carried out. It is as
+/// docs/control.openapi.json has it.
+pub(super) fn control(data: &Path, words: &[&str]) -> Value {
+    static PUBLISHED: LazyLock<Value> = LazyLock::new(|| {
+        let text = include_str!("../../../../../../docs/control.openapi.json");
+        serde_json::from_str(text).unwrap()
+    });
+    let text = act(data, ["control"].iter().chain(words)).fine();
+    let answer = serde_json::from_str(&text).unwrap();
+    let done = &PUBLISHED["paths"][format!("/_bank/{}", words[0])]["post"]["responses"]["200"];
+    let schema = &done["content"]["application/json"]["schema"];
+    assert!(fits(&answer, schema), "{answer:#} is not as in {schema:#}");
+    answer
+}
+
+/// True if a value has the members and types of a schema, and no other members.
+fn fits(value: &Value, schema: &Value) -> bool {
+    let is = |kind: &Value| match kind.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        other => panic!("a kind that is not known here: {other}"),
+    };
+    let has_kind = match &schema["type"] {
+        Value::Null => true,
+        Value::Array(kinds) => kinds.iter().any(is),
+        kind => is(kind),
+    };
+    let of_enum = schema["enum"]
+        .as_array()
+        .is_none_or(|all| all.contains(value));
+    let least = schema["minimum"].as_i64().unwrap_or(i64::MIN);
+    let is_enough = value.as_i64().is_none_or(|number| number >= least);
+    let items = value.as_array().into_iter().flatten();
+    let all_items = items.into_iter().all(|item| fits(item, &schema["items"]));
+    let is_complete = value.as_object().is_none_or(|members| {
+        let mut required = schema["required"].as_array().into_iter().flatten();
+        let other = schema.get("additionalProperties");
+        required.all(|name| members.contains_key(name.as_str().unwrap()))
+            && members.iter().all(|(name, member)| {
+                let known = schema["properties"].get(name).or(other);
+                known.is_some_and(|schema| fits(member, schema))
+            })
+    });
+    has_kind && of_enum && is_enough && all_items && is_complete
 }
 
 /// The line with which an operation of the control is refused.
@@ -289,7 +335,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub(super) fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap()
     }
 }

@@ -3,7 +3,9 @@
 use super::bank::{Bank, act, control, copy_of_data, send};
 use super::receiver::{Receiver, listener};
 use crate::{Folder, run, text};
+use bankrail_emulator::Operation;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -528,4 +530,58 @@ async fn customers_and_keys_change_while_it_runs() {
         let line = act(data, ["control"].iter().chain(words)).failed(1);
         assert!(line.contains(expected), "{line}");
     }
+}
+
+/// The answers themselves are judged by [`control`].
+#[tokio::test(flavor = "multi_thread")]
+async fn each_operation_answers_as_it_is_documented() {
+    let folder = Folder::new();
+    let data = copy_of_data(&folder);
+    let (listener, port) = listener().await;
+    Receiver::start(listener, &data);
+    let url = format!("https://127.0.0.1:{port}");
+    let bank = Bank::start(&data, &["--deliver-to", &url, "--control", "127.0.0.1:0"]);
+    let own = url.replace("https://", "democustomer@");
+    let key = text(&data.join("demo/democustomer/signing.pub.pem"));
+    bank.customer("democustomer").token().await;
+    let lines = format!(
+        "pause --endpoint democustomer --reason rest
+        send --endpoint democustomer --story mandate --seed 7
+        drop --number 2
+        message --number 2 --body
+        add-fault --fault webhook-doubled --count 9
+        faults
+        remove-fault
+        clock
+        set-clock --assertions real
+        limits
+        set-limit --call-type token --per-hour 20 --customer DEMOCUSTOMER
+        send --endpoint {own} --story payment --wait 20
+        journal
+        assert-calls --endpoint webhook
+        messages
+        message --number 1
+        resend --endpoint {own}
+        resume --endpoint democustomer
+        book --account 999001400100101 --story shop
+        customers
+        add-customer --code ACME --key {key}
+        add-customer --code OTHER --key {key} --webhooks https://x.example --encrypt-to {key}
+        rotate-api-key --code ACME
+        keys
+        rotate-key
+        snapshot --name now
+        seed --name now
+        step-clock --seconds 1
+        forget-calls
+        reset"
+    );
+    let mut carried_out = BTreeSet::new();
+    for line in lines.lines() {
+        let words: Vec<_> = line.split_whitespace().collect();
+        carried_out.insert(words[0]);
+        control(&data, &words);
+    }
+    let all = Operation::ALL.iter().map(|operation| operation.name());
+    assert_eq!(carried_out, all.collect());
 }
