@@ -250,7 +250,7 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
     Ok(page.replace(".SH NOTES\n.SH", ".SH").into_bytes())
 }
 
-/// With the commit, if whoever built the program named it in `BANKRAIL_COMMIT`.
+/// The version, with the commit if `build.rs` has found it.
 fn version() -> String {
     let commit = option_env!("BANKRAIL_COMMIT")
         .map(|commit| format!(" ({commit})"))
