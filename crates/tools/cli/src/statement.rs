@@ -48,6 +48,7 @@ pub(crate) enum Command {
         Examples:\n  \
         bankrail statement show report.xml\n  \
         bankrail statement show answer.json | less\n  \
+        bankrail statement show --json report.xml | jq -r .amount\n  \
         unzip -p day.zip report.xml | bankrail statement show -"
     )]
     Show(Show),
@@ -187,6 +188,9 @@ pub(crate) struct Files {
 pub(crate) struct Show {
     #[command(flatten)]
     files: Files,
+    /// Print one JSON object in a line for each report, entry and finding
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -3,7 +3,7 @@
 mod table;
 
 use super::Show;
-use super::row::{account_text, balance, code_names, domain, domain_text};
+use super::row::{Row, account_text, balance, code_names, domain, domain_text, parts};
 use super::source::{Source, each};
 use super::tally::{Running, Tally};
 use crate::clock::moment;
@@ -11,6 +11,8 @@ use crate::failure::{Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
 use bankrail::camt052::{ReadOptions, Report, StreamItem};
+use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use table::Table;
 
@@ -21,12 +23,80 @@ pub(crate) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Fail
     let (mut outcome, mut is_first) = (Outcome::Fine, true);
     for path in &arguments.files.files {
         let of_file = each(path, ReadOptions::default(), |source| {
+            if arguments.json {
+                return print_json(source, output);
+            }
             if !std::mem::take(&mut is_first) {
                 output.line("")?;
             }
             show(source, output)
         })?;
         outcome = outcome.and(of_file);
+    }
+    Ok(outcome)
+}
+
+/// An entry of a report. Both are known by the file and the number of the document.
+#[derive(Serialize)]
+struct EntryLine<'a> {
+    file: &'a str,
+    document: u64,
+    number: u64,
+    #[serde(flatten)]
+    row: Row,
+    transactions: Vec<Row>,
+}
+
+/// Prints an object for each report, entry and finding of a document.
+fn print_json(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure> {
+    let (mut account, mut number, mut outcome) = (None, 0, Outcome::Fine);
+    for finding in source.answer().into_iter().flat_map(|of| &of.findings) {
+        output.json(&source.remark(finding))?;
+    }
+    while let Some(read) = source.next().map_err(|error| source.failure(&error))? {
+        for finding in &read.findings {
+            output.json(&source.finding(finding))?;
+        }
+        match read.item {
+            Ok(StreamItem::Start(report)) => {
+                let balances = report.balances.iter().map(balance);
+                let balances = balances.map(|[kind, amount, date]| {
+                    let (amount, currency) = amount.split_once(' ').unwrap_or((&amount, ""));
+                    json!({ "kind": kind, "amount": amount, "currency": currency, "date": date })
+                });
+                output.json(&json!({
+                    "file": source.name(),
+                    "document": source.documents(),
+                    "message": source.message(),
+                    "message_id": source.header().map(|of| of.message_id.as_str()),
+                    "report": report.id.as_ref().map(|id| id.as_str()),
+                    "created": report.created_at.as_ref().map(ToString::to_string),
+                    "account": account_text(&report.account.id),
+                    "name": report.account.name.as_ref().map(|name| name.as_str()),
+                    "currency": report.account.currency.as_ref().map(|of| of.as_str()),
+                    "balances": balances.collect::<Vec<_>>(),
+                }))?;
+                (account, number) = (Some(report.account), 0);
+            }
+            Ok(StreamItem::Entry(entry)) => {
+                number += 1;
+                output.json(&EntryLine {
+                    file: source.name(),
+                    document: source.documents(),
+                    number,
+                    row: Row::of(&entry, account.as_ref()),
+                    transactions: parts(&entry, account.as_ref()).collect(),
+                })?;
+            }
+            Err(error) => {
+                (number, outcome) = (number + 1, Outcome::Findings);
+                output.json(&source.error(&error))?;
+            }
+            Ok(_) => {}
+        }
+    }
+    for (name, count) in source.further().iter() {
+        output.json(&source.remark(format!("{count} more of the kind {name}")))?;
     }
     Ok(outcome)
 }

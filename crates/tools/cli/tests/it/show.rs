@@ -1,5 +1,6 @@
 use crate::documents::{answer, entry, three, xml};
 use crate::{Folder, run, run_with, shared};
+use serde_json::{Value, json};
 
 #[test]
 fn a_report_is_a_table_with_balances_sums_and_totals() {
@@ -155,5 +156,42 @@ fn a_transaction_is_shown_with_its_own_amount_currency_sign_and_reference() {
     assert_eq!(
         words("+0.50"),
         "└ +0.50 AUD Landlord AC04 / account closed (EndToEndId E2E-2)"
+    );
+}
+
+#[test]
+fn reports_entries_and_findings_are_lines_of_json() {
+    let batch = crate::csv::batch().replacen("<Sts>BOOK", "<Sts>DONE", 1);
+    let out = run_with(["statement", "show", "--json", "-"], batch.as_bytes()).fine();
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let report = &lines[0];
+    assert_eq!(report["account"], "011222814766538");
+    assert_eq!(report["message"], "camt.052.001.06");
+    assert_eq!(
+        report["balances"][0],
+        json!({ "kind": "ITAV/Current", "amount": "+1245500.00", "currency": "AUD", "date": "2021-07-29" })
+    );
+    let finding = lines.iter().find(|line| !line["finding"].is_null());
+    assert!(
+        finding.unwrap()["element"]
+            .as_str()
+            .unwrap()
+            .ends_with("/Sts")
+    );
+    let entry = lines.iter().find(|line| line["number"] == 1).unwrap();
+    assert_eq!(
+        (&entry["amount"], &entry["status"]),
+        (&json!("-100.00"), &json!("DONE"))
+    );
+    let parts = entry["transactions"].as_array().unwrap();
+    let amounts = parts.iter().map(|part| part["amount"].as_str().unwrap());
+    assert!(
+        amounts.eq(["-60.00", "+0.50"]
+            .into_iter()
+            .chain(parts.iter().skip(2).map(|_| ""))),
+        "{entry:#}"
     );
 }
