@@ -10,29 +10,29 @@ pub mod guide;
 pub use bankrail_bank as bank;
 #[cfg(feature = "camt")]
 pub use bankrail_camt as camt;
-#[cfg(feature = "camt052")]
+#[cfg(feature = "camt")]
 pub use bankrail_camt052 as camt052;
-#[cfg(feature = "camt053")]
+#[cfg(feature = "camt")]
 pub use bankrail_camt053 as camt053;
-#[cfg(feature = "camt054")]
+#[cfg(feature = "camt")]
 pub use bankrail_camt054 as camt054;
-#[cfg(any(feature = "client-statement", feature = "client-receivers"))]
+#[cfg(feature = "client")]
 pub use bankrail_client as client;
 #[cfg(feature = "client-assertion")]
 pub use bankrail_client_assertion as client_assertion;
 #[cfg(feature = "http")]
 pub use bankrail_http as http;
-#[cfg(feature = "iso20022")]
+#[cfg(feature = "camt")]
 pub use bankrail_iso20022 as iso20022;
 #[cfg(feature = "jose")]
 pub use bankrail_jose as jose;
-#[cfg(feature = "mailbox")]
+#[cfg(feature = "webhook")]
 pub use bankrail_mailbox as mailbox;
 #[cfg(feature = "rate-limit")]
 pub use bankrail_rate_limit as rate_limit;
 #[cfg(feature = "secured-payload")]
 pub use bankrail_secured_payload as secured_payload;
-#[cfg(any(feature = "service-endpoints", feature = "service-delivery"))]
+#[cfg(feature = "service")]
 pub use bankrail_service as service;
 #[cfg(feature = "statement")]
 pub use bankrail_statement as statement;

@@ -1,6 +1,6 @@
 //! A store in SQLite without the feature for it.
 //! says: the item is gated behind the `sqlite` feature
-//! features: memory
+//! features: stores
 use bankrail::stores::sqlite::SqliteStore;
 
 fn main() {

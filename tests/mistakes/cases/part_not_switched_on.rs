@@ -1,5 +1,5 @@
 //! A limiter beside engines, without the feature of the limits.
-//! features: memory
+//! features: stores
 //! says: the item is gated behind the `rate-limit` feature
 use bankrail::rate_limit::Policy;
 
