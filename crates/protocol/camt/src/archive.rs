@@ -117,15 +117,14 @@ impl From<io::Error> for ArchiveError {
     }
 }
 
-impl From<ZipError> for ArchiveError {
-    fn from(error: ZipError) -> Self {
-        match error {
-            ZipError::Io(error) => error.into(),
-            ZipError::CompressionMethodNotSupported(method) => Self::Method { method },
-            other => Self::Malformed {
-                detail: other.to_string(),
-            },
-        }
+/// Returns what an error of the ZIP reader says of the archive.
+fn from_zip(error: ZipError) -> ArchiveError {
+    match error {
+        ZipError::Io(error) => error.into(),
+        ZipError::CompressionMethodNotSupported(method) => ArchiveError::Method { method },
+        other => ArchiveError::Malformed {
+            detail: other.to_string(),
+        },
     }
 }
 
@@ -249,7 +248,7 @@ impl<R: Read + Seek> Archive<R> {
                     let limit = limits.all_bytes;
                     return Err(ArchiveError::AllBytes { limit });
                 }
-                let entry = zip.by_index_data(index)?;
+                let entry = zip.by_index_data(index).map_err(from_zip)?;
                 let compressed = entry.compressed_size();
                 self.compressed = self.compressed.saturating_add(compressed);
                 if self.compressed > self.length {
@@ -263,7 +262,7 @@ impl<R: Read + Seek> Archive<R> {
                 } else if entry.encrypted() {
                     Err(ArchiveError::Encrypted)
                 } else {
-                    zip.by_index(index).map_err(ArchiveError::from)
+                    zip.by_index(index).map_err(from_zip)
                 };
                 match file {
                     Ok(file) => {
@@ -312,14 +311,14 @@ fn open_zip<R: Read + Seek>(
         left: END_BYTES + DIRECTORY_BYTES * (u64::from(members) + 1),
         members,
     };
-    let first = ZipArchive::with_config(config, first)?;
+    let first = ZipArchive::with_config(config, first).map_err(from_zip)?;
     if first.has_duplicate_names() {
         return Err(ArchiveError::SameNames);
     }
     if first.len() > usize::from(members) {
         return Err(ArchiveError::Members { limit: members });
     }
-    Ok(ZipArchive::with_config(config, source)?)
+    ZipArchive::with_config(config, source).map_err(from_zip)
 }
 
 /// Opens a member by its first bytes.

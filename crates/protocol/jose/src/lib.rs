@@ -41,4 +41,7 @@ pub use key::{
     Jwk, JwkSet, KeyError, KeyFileError, KeyMaterial, KeySizes, PrivateKey, PublicKey, Role,
     RsaSize, UnusableKey,
 };
+/// Bytes or text that are wiped when they are dropped.
+pub use zeroize::Zeroizing;
+
 pub use key_set::{KeyLookup, KeySet, KeySetError, Keyed, SelectError, Selected};

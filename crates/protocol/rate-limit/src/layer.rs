@@ -20,6 +20,11 @@ mod headers;
 mod refusal;
 mod service;
 
+/// The crate of the bytes of a [`RefusalBody`].
+pub use bytes;
+/// The crate of the requests and answers that the layer reads and makes.
+pub use http;
+
 pub use self::headers::write_rate_limit;
 pub use self::refusal::{LimitRefusal, RefusalBody};
 pub use self::service::{LimitKey, LimitLayer, LimitLayerOptions, LimitService, RequestLimit};

@@ -63,6 +63,14 @@ pub use uuids::{HyphenatedUuid, SimpleUuid};
 /// The exact decimal of `rust_decimal`. It keeps its scale: `10.0000` stays `10.0000`.
 pub use rust_decimal::Decimal;
 
+/// The crate whose header map and extensions [`RequestKey`] is read from.
+#[cfg(feature = "http")]
+pub use http;
+/// The crate of the calendar that [`Timestamp`] and [`Date`] convert to and from.
+pub use time;
+/// The crate of the UUIDs that [`HyphenatedUuid`] and [`SimpleUuid`] convert to and from.
+pub use uuid;
+
 #[doc(hidden)]
 #[cfg(feature = "serde")]
 pub use serde as __serde;

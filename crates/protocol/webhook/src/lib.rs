@@ -37,7 +37,7 @@ pub mod testing;
 pub use acknowledgement::Acknowledgement;
 pub use amended::Amended;
 pub use amount::MessageAmount;
-pub use bankrail_values::UnknownCode;
+pub use bankrail_values::{Decimal, UnknownCode};
 pub use codes::*;
 pub use counts::{CountPerPeriod, PointInTime};
 pub use error::{FindingsError, MessageError};

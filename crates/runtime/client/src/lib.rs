@@ -58,6 +58,8 @@ pub use answer_form::AnswerForm;
 pub use archive::{Archive, ArchiveOptions, Archived};
 #[cfg(feature = "statement")]
 pub use archive::{ImportError, Imported, Replay};
+#[cfg(feature = "connection")]
+pub use bankrail_http::serve::IpNet;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]

@@ -95,6 +95,9 @@ mod refusal;
 mod service;
 mod worker;
 
+/// The crate of the router, with the requests of `http` that a [`Receiver`] takes.
+pub use axum;
+
 pub use all::Receivers;
 pub use handler::{Conflict, Delivery, Handler, HandlerError, Handlers, TransactionalHandler};
 pub use observe::{DeliveryStage, ObservedDelivery, ObservedOutcome};

@@ -53,3 +53,14 @@ pub use public_address::is_public;
 pub use recurring::{FORGET_EVERY, Recurring};
 pub use request_key::{RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 pub use retry_after::RetryAfter;
+
+/// The crate of bodies' bytes.
+pub use bytes;
+/// The crate of requests, answers and headers.
+pub use http;
+/// The crate of the configurations of TLS.
+#[cfg(any(feature = "serve", feature = "tls"))]
+pub use rustls;
+/// The crate of the address that [`EndpointUrl::url`] returns.
+#[cfg(feature = "endpoint-url")]
+pub use url;

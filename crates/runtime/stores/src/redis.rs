@@ -55,6 +55,9 @@ mod script;
 #[cfg(any(feature = "client-assertion", feature = "statement"))]
 mod store;
 
+/// The client whose connections the engines take.
+pub use ::redis;
+
 #[cfg(feature = "rate-limit")]
 pub use counters::{RedisCounters, RedisCountersOptions};
 #[cfg(feature = "mailbox")]

@@ -28,6 +28,11 @@ mod transport;
 mod webhook;
 mod webhook_faults;
 
+/// The crate of the routers, with the headers and statuses of `http` and the bytes of `bytes`.
+pub use axum;
+/// The crate of the values that the operations of a [`Control`] return.
+pub use serde_json;
+
 pub use bank::FakeBank;
 pub use booking::{Booked, Booking};
 pub use call::{Call, Endpoint};
