@@ -19,6 +19,7 @@ pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 /// Returns true for the lifetimes that an assertion may have: 1 s to [`MAX_LIFETIME`]. A lifetime
 /// of less than a second is cut to zero, so that the assertion would be expired when it is made.
 #[must_use]
+#[doc(hidden)]
 pub fn is_lifetime(lifetime: Duration) -> bool {
     (Duration::from_secs(1)..=MAX_LIFETIME).contains(&lifetime)
 }

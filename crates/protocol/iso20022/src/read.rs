@@ -89,6 +89,7 @@ bankrail_values::options! {
 impl ReadOptions {
     /// Sets the versions that are read, unless [`versions`](Self::versions) has set them before.
     #[must_use]
+    #[doc(hidden)]
     pub fn versions_or(self, versions: RangeInclusive<Version>) -> Self {
         match self.versions {
             Some(_) => self,
@@ -98,6 +99,7 @@ impl ReadOptions {
 
     /// True when a document with any finding is refused.
     #[must_use]
+    #[doc(hidden)]
     pub const fn denies_findings(&self) -> bool {
         self.deny_findings
     }

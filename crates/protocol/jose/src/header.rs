@@ -19,7 +19,7 @@ pub struct HeaderRules {
 }
 
 impl HeaderRules {
-    /// Rules for a JWS header: `alg` is [`algorithm::SIGNATURE`], no `enc`, no `zip`.
+    /// Rules for a JWS header: `alg` is `RS256`, no `enc`, no `zip`.
     #[must_use]
     pub const fn signature(max_len: usize) -> Self {
         Self {
@@ -30,8 +30,8 @@ impl HeaderRules {
         }
     }
 
-    /// Rules for a JWE header: `alg` is [`algorithm::KEY_ENCRYPTION`], `enc` is
-    /// [`algorithm::CONTENT_ENCRYPTION`], `zip` may be `DEF` if allowed.
+    /// Rules for a JWE header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` may be
+    /// `DEF` if allowed.
     #[must_use]
     pub const fn encryption(max_len: usize, zip: bool) -> Self {
         Self {

@@ -14,6 +14,7 @@
     )
 )]
 
+#[doc(hidden)]
 pub mod algorithm;
 mod backend;
 pub mod base64url;

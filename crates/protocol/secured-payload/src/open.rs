@@ -98,6 +98,7 @@ impl<U> Opener<U> {
 
     /// The same opener with [`OpenOptions::check_json`] off.
     #[must_use]
+    #[doc(hidden)]
     pub fn without_json_check(self) -> Self {
         Self {
             options: self.options.check_json(false),

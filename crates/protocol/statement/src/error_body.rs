@@ -23,6 +23,7 @@ impl ErrorCode {
     /// Returns the code of a failure for which the specification has none: `EC` and the HTTP
     /// status.
     #[must_use]
+    #[doc(hidden)]
     pub fn for_status(status: u16) -> Self {
         Self(Cow::Owned(format!("EC{status}")))
     }
@@ -42,6 +43,7 @@ impl ErrorCode {
 
     /// True for `EC` and 1 to 16 digits.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_well_formed(&self) -> bool {
         self.0.strip_prefix("EC").is_some_and(|digits| {
             (1..=16).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
@@ -51,6 +53,7 @@ impl ErrorCode {
     /// True for the codes of a gateway in front of the service, `EC000_001` and so on. They are
     /// read, never sent.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_gateway(&self) -> bool {
         self.0.starts_with("EC000_")
     }
@@ -62,6 +65,7 @@ impl ErrorCode {
     /// - for a code made by [`ErrorCode::for_status`] from 400 to 599, that status;
     /// - 500 for any other code.
     #[must_use]
+    #[doc(hidden)]
     pub fn default_status(&self) -> u16 {
         let of_status = || {
             let digits = self
@@ -83,12 +87,14 @@ impl ErrorCode {
     /// Returns the HTTP status that a gateway's code stands for (Default: "Statement exchange");
     /// `None` if it is unknown or not a gateway's.
     #[must_use]
+    #[doc(hidden)]
     pub fn gateway_status(&self) -> Option<u16> {
         Self::gateway_status_of(&self.0)
     }
 
     /// As [`ErrorCode::gateway_status`], of a code that was read in any place.
     #[must_use]
+    #[doc(hidden)]
     pub fn gateway_status_of(code: &str) -> Option<u16> {
         match code.strip_prefix("EC000_")? {
             "001" => Some(500),
@@ -153,6 +159,7 @@ impl StatementErrorBody {
 
     /// Returns the error for an account that does not exist, or whose identifier is malformed.
     #[must_use]
+    #[doc(hidden)]
     pub fn account_not_found(request_key: HyphenatedUuid, account_id: &str) -> Self {
         Self::new(
             request_key,
@@ -163,6 +170,7 @@ impl StatementErrorBody {
 
     /// Returns the error for a statement that could not be retrieved.
     #[must_use]
+    #[doc(hidden)]
     pub fn retrieval_failed(request_key: HyphenatedUuid, account_id: &str) -> Self {
         let title = format!("Error retrieving account statement for account id: '{account_id}'");
         Self::new(request_key, ErrorCode::RETRIEVAL_FAILED, title)
@@ -170,6 +178,7 @@ impl StatementErrorBody {
 
     /// Returns the error for any other failure on the server's side.
     #[must_use]
+    #[doc(hidden)]
     pub fn internal(request_key: HyphenatedUuid) -> Self {
         Self::new(
             request_key,

@@ -39,6 +39,7 @@ pub enum AccountKind {
 /// Removes the parts of an entry that `includeNarrative: false` hides; changes nothing if it is
 /// true. The account decides on virtual accounts and the channel on parties and text, regardless of
 /// the entry's content.
+#[doc(hidden)]
 pub fn apply_narrative(
     entry: &mut Entry,
     channel: EntryChannel,
@@ -94,6 +95,7 @@ fn chosen(
 
 /// Removes related parties and unstructured remittance text from all transactions of an entry.
 /// Structured remittance stays.
+#[doc(hidden)]
 pub fn strip_narrative(entry: &mut Entry) {
     for transaction in entry
         .details
@@ -144,7 +146,7 @@ impl VirtualAccount {
     }
 
     /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. For an
-    /// account [with virtual accounts](AccountKind::WithVirtualAccounts), [`apply_narrative`]
+    /// account [with virtual accounts](AccountKind::WithVirtualAccounts), the service
     /// removes it, for every channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in credits(entry) {

@@ -15,6 +15,7 @@
 /// assert_eq!(format!("{opened:?}"), "Opened { len: 2, kid: None, .. }");
 /// ```
 #[macro_export]
+#[doc(hidden)]
 macro_rules! impl_debug {
     ($name:ident $(<$life:lifetime>)?) => {
         impl ::core::fmt::Debug for $name $(<$life>)? {

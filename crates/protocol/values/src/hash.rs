@@ -46,7 +46,7 @@ macro_rules! hash_value {
 
         impl ::core::fmt::Display for $name {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                $crate::__write_hex(&self.0, out)
+                $crate::__private::write_hex(&self.0, out)
             }
         }
 
@@ -54,7 +54,7 @@ macro_rules! hash_value {
             type Err = $crate::ValueError;
 
             fn from_str(text: &str) -> ::core::result::Result<Self, $crate::ValueError> {
-                $crate::__read_hash(text).map(Self)
+                $crate::__private::read_hash(text).map(Self)
             }
         }
     };
@@ -64,7 +64,7 @@ macro_rules! hash_value {
 ///
 /// # Errors
 /// An error of `out`.
-pub fn __write_hex(bytes: &[u8; 32], out: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub fn write_hex(bytes: &[u8; 32], out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = String::with_capacity(64);
     bytes
         .iter()
@@ -76,7 +76,7 @@ pub fn __write_hex(bytes: &[u8; 32], out: &mut fmt::Formatter<'_>) -> fmt::Resul
 ///
 /// # Errors
 /// [`ValueError`] for any other text.
-pub fn __read_hash(text: &str) -> Result<[u8; 32], ValueError> {
+pub fn read_hash(text: &str) -> Result<[u8; 32], ValueError> {
     let digit = |byte: u8| {
         char::from(byte)
             .to_digit(16)

@@ -104,6 +104,7 @@ impl Default for JsonLimits {
 ///
 /// # Errors
 /// [`JsonError`] if the text breaks one of the module's rules.
+#[doc(hidden)]
 pub fn read<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonValue<'a>, JsonError> {
     Reader::read(json, limits, true)
 }
@@ -112,6 +113,7 @@ pub fn read<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonValue<'a>, Js
 ///
 /// # Errors
 /// [`JsonError`] if the text breaks one of the module's rules or is not an object.
+#[doc(hidden)]
 pub fn read_object<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonObject<'a>, JsonError> {
     match read(json, limits)? {
         JsonValue::Object(object) => Ok(object),

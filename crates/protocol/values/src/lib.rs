@@ -28,6 +28,7 @@ mod random;
 mod request_key;
 mod secret;
 #[cfg(feature = "simulation")]
+#[doc(hidden)]
 pub mod simulation;
 mod store;
 mod text;
@@ -44,18 +45,20 @@ pub use code::UnknownCode;
 pub use currency::Currency;
 pub use date::Date;
 pub use decimal::{DecimalError, parse_decimal};
-#[doc(hidden)]
-pub use hash::{__read_hash, __write_hex};
 pub use money::{Money, MoneyError};
-#[doc(hidden)]
-pub use options::__given;
 #[cfg(feature = "random")]
-pub use random::{RandomnessError, fill_random, jitter, random_bytes};
+pub use random::RandomnessError;
+#[doc(hidden)]
+#[cfg(feature = "random")]
+pub use random::{fill_random, jitter, random_bytes};
 #[cfg(feature = "http")]
 pub use request_key::RequestKey;
 pub use secret::SecretString;
 pub use store::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture};
-pub use text::{BoundedText, TextError, ValueError, excerpt};
+#[doc(hidden)]
+pub use text::excerpt;
+pub use text::{BoundedText, TextError, ValueError};
+#[doc(hidden)]
 pub use time_uuid::TimeUuidGenerator;
 pub use timestamp::Timestamp;
 pub use uuids::{HyphenatedUuid, SimpleUuid};
@@ -71,11 +74,16 @@ pub use time;
 /// The crate of the UUIDs that [`HyphenatedUuid`] and [`SimpleUuid`] convert to and from.
 pub use uuid;
 
-#[doc(hidden)]
-#[cfg(feature = "serde")]
-pub use serde as __serde;
-
 /// The most bytes of a webhook message's JSON by default: what a sender enqueues and seals, and
 /// what a receiver takes and opens (Default: "Webhooks"). The bounds on its sealed form follow from
 /// it, in `bankrail-secured-payload`.
 pub const MAX_MESSAGE_BYTES: usize = 250_000;
+
+/// What the sibling crates of exactly this version share. It changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::hash::{read_hash, write_hex};
+    pub use crate::options::given;
+    #[cfg(feature = "serde")]
+    pub use serde;
+}

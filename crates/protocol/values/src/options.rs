@@ -28,6 +28,7 @@
 /// assert_eq!(options.queue, 1);
 /// ```
 #[macro_export]
+#[doc(hidden)]
 macro_rules! options {
     (
         $(#[$of_type:meta])*
@@ -83,7 +84,7 @@ macro_rules! options {
         $($attr)*
         #[must_use = "a setter returns the options as they are with it"]
         pub fn $field(mut self, $field: $given) -> Self {
-            self.$field = $crate::__given($field, $make);
+            self.$field = $crate::__private::given($field, $make);
             self
         }
     };
@@ -91,6 +92,6 @@ macro_rules! options {
 
 /// Applies `make`, whose argument's type is known from the value.
 #[doc(hidden)]
-pub fn __given<A, B>(given: A, make: impl FnOnce(A) -> B) -> B {
+pub fn given<A, B>(given: A, make: impl FnOnce(A) -> B) -> B {
     make(given)
 }

@@ -5,6 +5,7 @@
 /// them make values through `parse`, so every value is checked. With `Debug` as a third argument,
 /// `Debug` prints what `Display` prints.
 #[macro_export]
+#[doc(hidden)]
 macro_rules! impl_parsed_value {
     ($name:ident, $error:ty, Debug) => {
         $crate::impl_parsed_value!($name, $error);
@@ -36,6 +37,7 @@ macro_rules! impl_parsed_value {
 
 /// Implements `Display` for a type that has `fn as_str(&self) -> &str`.
 #[macro_export]
+#[doc(hidden)]
 macro_rules! impl_display {
     ($name:ident) => {
         $crate::impl_display!(@impl [] $name);
@@ -53,6 +55,7 @@ macro_rules! impl_display {
 /// also has `fn as_str(&self) -> &str`. With `Debug` as a third argument, `Debug` prints the text
 /// in quotation marks, and with `as_str` as a fourth, that function returns the only field.
 #[macro_export]
+#[doc(hidden)]
 macro_rules! impl_text_value {
     ($name:ident, $error:ty, Debug, as_str) => {
         $crate::impl_text_value!($name, $error, Debug);
@@ -100,15 +103,15 @@ macro_rules! impl_text_value {
 #[macro_export]
 macro_rules! __impl_serde {
     ([$($generics:tt)*] $name:ty) => {
-        impl<$($generics)*> $crate::__serde::Serialize for $name {
-            fn serialize<S: $crate::__serde::Serializer>(&self, out: S) -> ::core::result::Result<S::Ok, S::Error> {
+        impl<$($generics)*> $crate::__private::serde::Serialize for $name {
+            fn serialize<S: $crate::__private::serde::Serializer>(&self, out: S) -> ::core::result::Result<S::Ok, S::Error> {
                 out.collect_str(self)
             }
         }
-        impl<'de, $($generics)*> $crate::__serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::__serde::Deserializer<'de>>(from: D) -> ::core::result::Result<Self, D::Error> {
-                let text = <::std::borrow::Cow<'de, str> as $crate::__serde::Deserialize>::deserialize(from)?;
-                Self::parse(&text).map_err($crate::__serde::de::Error::custom)
+        impl<'de, $($generics)*> $crate::__private::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::__private::serde::Deserializer<'de>>(from: D) -> ::core::result::Result<Self, D::Error> {
+                let text = <::std::borrow::Cow<'de, str> as $crate::__private::serde::Deserialize>::deserialize(from)?;
+                Self::parse(&text).map_err($crate::__private::serde::de::Error::custom)
             }
         }
     };

@@ -39,6 +39,7 @@ impl HyphenatedUuid {
     /// Returns true if the variant bits are those of RFC 9562 (the digit after the third hyphen is
     /// 8, 9, a or b).
     #[must_use]
+    #[doc(hidden)]
     pub fn is_rfc_variant(&self) -> bool {
         self.0.get_variant() == uuid::Variant::RFC4122
     }
@@ -121,6 +122,7 @@ impl SimpleUuid {
     /// Returns true if the variant bits are those of RFC 9562 (the digit after the third hyphen is
     /// 8, 9, a or b).
     #[must_use]
+    #[doc(hidden)]
     pub fn is_rfc_variant(&self) -> bool {
         self.0.get_variant() == uuid::Variant::RFC4122
     }

@@ -29,6 +29,7 @@ impl Acknowledgement {
 
     /// An acknowledgement whose identifier is a random (version 4) UUID made from 16 random bytes.
     #[must_use]
+    #[doc(hidden)]
     pub fn from_random_bytes(random: [u8; 16]) -> Self {
         Self::received(HyphenatedUuid::from_random_bytes(random))
     }

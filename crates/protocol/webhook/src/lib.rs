@@ -29,6 +29,7 @@ pub mod headers;
 pub mod history;
 pub mod message;
 pub mod samples;
+#[doc(hidden)]
 pub mod schema;
 pub mod sender;
 #[cfg(feature = "testing")]

@@ -35,6 +35,7 @@ fn is_empty(findings: &[MessageFinding]) -> bool {
 impl DeliveryHeaders {
     /// Writes these headers and their findings as the attributes of a mailbox entry.
     #[must_use]
+    #[doc(hidden)]
     pub fn to_attributes(&self, findings: &[MessageFinding]) -> OpaqueBytes {
         let attributes = Attributes {
             headers: *self,
@@ -48,6 +49,7 @@ impl DeliveryHeaders {
     /// Reads headers and findings from the attributes that [`DeliveryHeaders::to_attributes`]
     /// wrote. Returns `None` for other bytes.
     #[must_use]
+    #[doc(hidden)]
     pub fn from_attributes(attributes: &[u8]) -> Option<(Self, Vec<MessageFinding>)> {
         let Attributes { headers, findings } = serde_json::from_slice(attributes).ok()?;
         Some((headers, findings.into_owned()))

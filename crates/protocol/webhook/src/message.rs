@@ -89,6 +89,7 @@ impl MessageKind {
     /// Returns the specification's name of the message: `MandateActionOutcome`,
     /// `MandateNotification`, `MPIRActionOutcome`, `QueryNotification`.
     #[must_use]
+    #[doc(hidden)]
     pub const fn specification_name(self) -> &'static str {
         match self {
             Self::MandateOutcome => "MandateActionOutcome",
@@ -155,6 +156,7 @@ bankrail_values::impl_display!(MessageKind);
 /// forgotten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "as MessageKind")]
+#[doc(hidden)]
 pub struct EachKind<T> {
     /// The outcome of a mandate action that the biller started.
     pub mandate_outcome: T,
@@ -271,6 +273,7 @@ impl Message {
     /// Reads a message of any kind, as the kind whose reading has the fewest findings. `None` for
     /// what cannot be read as any.
     #[must_use]
+    #[doc(hidden)]
     pub fn from_json_of_any_kind(json: &[u8]) -> Option<ParsedMessage<Self>> {
         MessageKind::ALL
             .into_iter()
@@ -349,6 +352,7 @@ impl Message {
     ///
     /// # Errors
     /// [`MessageError::Json`] for a text of which nothing can be read.
+    #[doc(hidden)]
     pub fn defects(
         kind: MessageKind,
         json: &[u8],

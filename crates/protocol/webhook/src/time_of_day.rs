@@ -34,6 +34,7 @@ impl TimeOfDay {
     ///
     /// # Errors
     /// [`ValueError`] for any other spelling and for times that do not exist.
+    #[doc(hidden)]
     pub fn parse_with_precision(text: &str) -> Result<(Self, u8), ValueError> {
         // Parsed as an instant of 1970-01-01: a timestamp has the same spelling after its date.
         match Timestamp::parse_with_precision(&format!(
@@ -48,6 +49,7 @@ impl TimeOfDay {
 
     /// The time `millis` milliseconds after midnight; `None` from 24 hours on.
     #[must_use]
+    #[doc(hidden)]
     pub fn from_millis(millis: u32) -> Option<Self> {
         if millis >= 86_400_000 {
             return None;
@@ -57,6 +59,7 @@ impl TimeOfDay {
 
     /// Milliseconds since midnight.
     #[must_use]
+    #[doc(hidden)]
     pub fn millis(self) -> u32 {
         // Lossless: a day has 86,400,000 milliseconds.
         u32::try_from(self.0.unix_millis()).unwrap_or_default()

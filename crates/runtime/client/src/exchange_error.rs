@@ -1,7 +1,7 @@
 //! Errors of an HTTP exchange: why there was no answer, and what to check. Both come from the kinds
 //! of the errors below, never from their texts.
 
-use bankrail_http::BodyError;
+use bankrail_http::__private::BodyError;
 use bankrail_http::tls::{TlsFault, error_chain};
 use http::StatusCode;
 use std::error::Error;

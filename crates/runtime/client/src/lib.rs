@@ -44,6 +44,7 @@ mod returns;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod sealing;
 #[cfg(feature = "simulation")]
+#[doc(hidden)]
 pub mod simulation;
 #[cfg(feature = "statement")]
 mod statement;
@@ -58,8 +59,6 @@ pub use answer_form::AnswerForm;
 pub use archive::{Archive, ArchiveOptions, Archived};
 #[cfg(feature = "statement")]
 pub use archive::{ImportError, Imported, Replay};
-#[cfg(feature = "connection")]
-pub use bankrail_http::serve::IpNet;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]

@@ -23,7 +23,7 @@ pub use source::{PageFuture, PageSource};
 pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
 use crate::measure;
-use bankrail_http::{FORGET_EVERY, Recurring};
+use bankrail_http::__private::{FORGET_EVERY, Recurring};
 use bankrail_statement::{AccountId, AccountPoll, SeenEntries, TransactionalSeenEntries};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};

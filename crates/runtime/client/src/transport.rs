@@ -7,7 +7,10 @@ use crate::exchange_error::{CallPhase, ExchangeError, cause};
 use crate::measure;
 use crate::pace::Closing;
 use crate::pacer::{PaceError, Pacer, Permit};
-use bankrail_http::{BodyReader, EndpointUrl, RequestKey, RetryAfter, content};
+use bankrail_http::{
+    __private::{BodyReader, RetryAfter},
+    EndpointUrl, RequestKey, content,
+};
 use bankrail_statement::ErrorCode;
 use bankrail_values::{HyphenatedUuid, Timestamp, excerpt};
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, LOCATION};

@@ -109,6 +109,7 @@ impl CpuPool {
     /// The same threads, for jobs in the lane of this name, such as those for one endpoint.
     /// Default: all jobs are in one lane. In rare cases two names share a lane.
     #[must_use]
+    #[doc(hidden)]
     pub fn lane(&self, name: &(impl Hash + ?Sized)) -> Self {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);

@@ -1,6 +1,6 @@
 //! The steps of a request through an endpoint.
 
-use crate::{BodyError, BodyReader, DRAINING, Peer};
+use crate::body::{BodyError, BodyReader, DRAINING, Peer};
 use bankrail_values::Timestamp;
 use bytes::Bytes;
 use http::Method;
@@ -101,11 +101,11 @@ pub enum EndpointFault {
 pub struct AnswerBy(pub Instant);
 
 /// Notifies the server that the caller of a request is known: an extension of each request that
-/// `serve::Server` takes. [`serve`] does so as soon as [`Endpoint::prove`] has succeeded; a service
-/// without it does so itself.
+/// `serve::Server` takes. The endpoints of both sides do so as soon as a caller is proved; another
+/// service does so itself.
 ///
 /// A server that is full keeps the connections of callers that are known, and closes those of
-/// others. An API key alone makes no caller known: [`serve`] names its caller, and the server
+/// others. An API key alone makes no caller known: the endpoint names its caller, and the server
 /// bounds the connections under one name.
 #[derive(Clone)]
 pub struct KnownCaller(Arc<Knows>);

@@ -60,6 +60,7 @@ impl EndpointUrl {
 
     /// The base followed by `path`, with one slash between them.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_path(&self, path: &str) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!(
@@ -90,6 +91,7 @@ impl EndpointUrl {
 
     /// Returns true for an address on loopback without TLS.
     #[must_use]
+    #[doc(hidden)]
     pub fn is_plain_http(&self) -> bool {
         self.0.scheme() == "http"
     }

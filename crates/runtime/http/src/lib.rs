@@ -11,11 +11,13 @@
 )]
 
 mod body;
+#[doc(hidden)]
 pub mod content;
 mod cpu_pool;
 mod endpoint;
 #[cfg(feature = "endpoint-url")]
 mod endpoint_url;
+#[doc(hidden)]
 pub mod files;
 mod head_bounds;
 mod line_bound;
@@ -37,22 +39,16 @@ pub mod serve;
 pub mod tls;
 
 pub use bankrail_values::RequestKey;
-pub use body::{BodyError, BodyReader, DRAINING, Peer};
 pub use cpu_pool::CpuPool;
-pub use endpoint::{AnswerBy, Endpoint, EndpointFault, KnownCaller, serve};
+pub use endpoint::{AnswerBy, KnownCaller};
 #[cfg(feature = "endpoint-url")]
 pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
 pub use head_bounds::{
     HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault,
 };
-pub use line_bound::LineBound;
 #[cfg(feature = "endpoint-url")]
 pub use proxy::{Proxy, ProxyError};
-#[cfg(feature = "endpoint-url")]
-pub use public_address::is_public;
-pub use recurring::{FORGET_EVERY, Recurring};
 pub use request_key::{RequestKeyFuture, RequestKeyLayer, RequestKeyService};
-pub use retry_after::RetryAfter;
 
 /// The crate of bodies' bytes.
 pub use bytes;
@@ -64,3 +60,17 @@ pub use rustls;
 /// The crate of the address that [`EndpointUrl::url`] returns.
 #[cfg(feature = "endpoint-url")]
 pub use url;
+
+/// What the sibling crates of exactly this version share. It changes without notice.
+#[doc(hidden)]
+pub mod __private {
+    #[cfg(feature = "endpoint-url")]
+    pub use crate::public_address::is_public;
+    pub use crate::{
+        body::{BodyError, BodyReader, DRAINING, Peer},
+        endpoint::{Endpoint, EndpointFault, serve},
+        line_bound::LineBound,
+        recurring::{FORGET_EVERY, Recurring},
+        retry_after::RetryAfter,
+    };
+}

@@ -13,7 +13,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// comes with the number of those that were left out.
 ///
 /// ```
-/// let bound = bankrail_http::LineBound::default();
+/// let bound = bankrail_http::__private::LineBound::default();
 /// assert_eq!(bound.admit(false), Some(0));
 /// ```
 #[derive(Debug, Default)]

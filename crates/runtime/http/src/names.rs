@@ -20,6 +20,7 @@ pub const STATEMENT_PATH: &str = "/accounts/v2.0/statement";
 /// Returns true for a header that a call or a delivery, or the connection under it, has anyway. An
 /// API key cannot be in such a header.
 #[must_use]
+#[doc(hidden)]
 pub fn is_reserved(name: &HeaderName) -> bool {
     const RESERVED: [&str; 15] = [
         "accept",

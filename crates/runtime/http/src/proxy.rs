@@ -103,18 +103,21 @@ impl Proxy {
 
     /// Returns the address, **with user name and password**, for an HTTP client.
     #[must_use]
+    #[doc(hidden)]
     pub fn expose_url(&self) -> &Url {
         &self.url
     }
 
     /// Returns the hosts that are called without the proxy, separated by commas.
     #[must_use]
+    #[doc(hidden)]
     pub fn exceptions(&self) -> &str {
         &self.exceptions
     }
 
     /// Returns true if the proxy resolves names, and this side does not.
     #[must_use]
+    #[doc(hidden)]
     pub fn resolves_names(&self) -> bool {
         self.url.scheme() != "socks5"
     }

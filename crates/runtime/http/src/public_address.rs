@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr};
 /// within an IPv6 one (mapped, or by NAT64) is judged as such; 6to4 and Teredo are not public.
 ///
 /// ```
-/// use bankrail_http::is_public;
+/// use bankrail_http::__private::is_public;
 /// assert!(is_public("1.1.1.1".parse().unwrap()));
 /// assert!(!is_public("::ffff:169.254.169.254".parse().unwrap()));
 /// ```

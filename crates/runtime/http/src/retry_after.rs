@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 /// A `Retry-After` header (RFC 9110 section 10.2.3): a number of seconds or a date.
 ///
 /// ```
-/// use bankrail_http::RetryAfter;
+/// use bankrail_http::__private::RetryAfter;
 /// use http::{HeaderMap, HeaderValue};
 /// use std::time::Duration;
 /// let mut headers = HeaderMap::new();

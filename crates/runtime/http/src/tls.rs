@@ -106,6 +106,7 @@ impl ClientCertificate {
 
     /// Returns the PEM text that it was read from first, **with the private key**.
     #[must_use]
+    #[doc(hidden)]
     pub fn expose_pem(&self) -> &str {
         &self.pem
     }
@@ -159,6 +160,7 @@ impl fmt::Debug for ClientCertificate {
 ///
 /// # Errors
 /// [`TlsError`] if the certificates or the crypto provider are unusable.
+#[doc(hidden)]
 pub fn client_config(
     trusted: Option<&TlsRoots>,
     shown: Option<&ClientCertificate>,
@@ -321,6 +323,7 @@ impl TlsFault {
 
 /// Walks an error and its causes. The error inside an I/O error is one of them, although it is not
 /// its `source`.
+#[doc(hidden)]
 pub fn error_chain<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {

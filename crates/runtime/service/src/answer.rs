@@ -7,7 +7,10 @@ use axum::extract::Request;
 use axum::response::Response;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{TokenErrorBody, TokenErrorCode};
-use bankrail_http::{BodyReader, DRAINING, Peer, RequestKey};
+use bankrail_http::{
+    __private::{BodyReader, DRAINING, Peer},
+    RequestKey,
+};
 use bankrail_rate_limit::Decision;
 use bankrail_rate_limit::layer::write_rate_limit;
 use bankrail_statement::StatementErrorBody;

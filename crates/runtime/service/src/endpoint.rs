@@ -7,7 +7,7 @@ use crate::shared::Shared;
 use crate::{Customer, ProviderOptions};
 use axum::extract::{Request, State};
 use axum::response::Response;
-use bankrail_http::{BodyError, Endpoint};
+use bankrail_http::__private::{BodyError, Endpoint};
 use bankrail_rate_limit::{CallType, Decision};
 use bankrail_values::Timestamp;
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The operation of an endpoint: the steps in which the token endpoint and the statement endpoint
-/// differ. [`Steps`] takes both through those of [`bankrail_http::serve()`].
+/// differ. [`Steps`] takes both through those of [`bankrail_http::__private::serve()`].
 pub(crate) trait Operation: Send + Sync + 'static {
     /// The name in logs and metrics.
     const NAME: &'static str;
@@ -189,6 +189,6 @@ pub(crate) async fn handle<S: Operation>(
         exchange: &exchange,
         of: PhantomData,
     };
-    let (customer, served) = bankrail_http::serve(&steps, &head, body).await;
+    let (customer, served) = bankrail_http::__private::serve(&steps, &head, body).await;
     exchange.finish(customer.map(|customer| customer.code.clone()), served)
 }

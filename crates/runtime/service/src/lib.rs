@@ -70,9 +70,6 @@ pub use api_key::ApiKeyHash;
 /// The crate of the routers, with the statuses of `http`.
 #[cfg(feature = "endpoints")]
 pub use axum;
-/// The exact decimal of [`LedgerPage`].
-#[cfg(feature = "endpoints")]
-pub use bankrail_values::Decimal;
 #[cfg(feature = "endpoints")]
 pub use cursor::CursorSecret;
 #[cfg(feature = "endpoints")]

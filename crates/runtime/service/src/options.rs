@@ -7,7 +7,7 @@ use crate::{BookingDayPolicy, CursorSecret, ReportDay, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
-use bankrail_http::{HeadBounds, LineBound};
+use bankrail_http::{__private::LineBound, HeadBounds};
 use bankrail_rate_limit::Limiter;
 use bankrail_statement::{ErrorCode, StatementRequest};
 use bankrail_values::{Clock, RandomnessError, SystemClock, excerpt};

@@ -7,7 +7,10 @@ use crate::statement_endpoint::report::PageError;
 use crate::{ProviderOptions, StatementFailure as Failure};
 use bankrail_client_assertion::AssertionError;
 use bankrail_client_assertion::token::{NoScopeGrantedError, TokenErrorCode, TokenRequestError};
-use bankrail_http::{BodyError, EndpointFault, HeadFault};
+use bankrail_http::{
+    __private::{BodyError, EndpointFault},
+    HeadFault,
+};
 use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
 use bankrail_statement::{AccountId, RequestError, StatementErrorBody};

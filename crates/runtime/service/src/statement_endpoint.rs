@@ -13,7 +13,7 @@ use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
 use crate::refusal::Refusal;
 use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
-use bankrail_http::{BodyError, content};
+use bankrail_http::{__private::BodyError, content};
 use bankrail_rate_limit::CallType;
 use bankrail_statement::{AccountKind, Page, StatementRequest, StatementResponse};
 use bytes::Bytes;

@@ -13,7 +13,7 @@ use bankrail_client_assertion::token::{
     AccessToken, TokenGrant, TokenHash, TokenRequest, TokenResponse,
 };
 use bankrail_client_assertion::{AssertionError, ReplayKey, VerifiedAssertion};
-use bankrail_http::{BodyError, content};
+use bankrail_http::{__private::BodyError, content};
 use bankrail_rate_limit::CallType;
 use bankrail_values::Timestamp;
 use bytes::Bytes;

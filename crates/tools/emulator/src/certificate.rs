@@ -17,10 +17,12 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// A certificate cannot be made: a host's name is none, or the crypto provider failed.
 #[derive(Debug, thiserror::Error)]
 #[error("a certificate cannot be made")]
+#[doc(hidden)]
 pub struct CertificateAuthorityError(#[source] rcgen::Error);
 
 /// An authority that signs certificates for loopback until it is dropped. Its key is new and never
 /// leaves it.
+#[doc(hidden)]
 pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
 /// A certificate for `localhost`, the loopback addresses and perhaps another host, and its key.

@@ -21,6 +21,7 @@ pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
 /// Returns the summary of entries of which only directions and amounts are known, as [`summary_of`]
 /// makes it.
 #[must_use]
+#[doc(hidden)]
 pub fn summary_of_amounts<'a>(
     amounts: impl IntoIterator<Item = (&'a Direction, Decimal)>,
 ) -> Option<Summary> {
@@ -43,6 +44,7 @@ pub fn summary_of_amounts<'a>(
 /// assert_eq!((all.entries.unwrap().as_str(), all.sum.unwrap().to_string()), ("2", "13.00".to_owned()));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
+#[doc(hidden)]
 pub struct RunningSummary {
     credits: Total,
     debits: Total,

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 options! {
     /// The header of a signature, with the key's `kid` if it has one. `alg` is always
-    /// [`algorithm::SIGNATURE`].
+    /// `RS256`.
     ///
     /// The members are written in this order: `alg`, `typ`, `cty`, `kid`, others.
     #[derive(Clone, Debug, PartialEq, Eq)]

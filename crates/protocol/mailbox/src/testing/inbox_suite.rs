@@ -1015,6 +1015,7 @@ async fn completed_entries_are_forgotten(inbox: &impl Inbox) {
 ///
 /// # Panics
 /// At the first answer that differs.
+#[doc(hidden)]
 pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
     let model = ModelInbox::new();
     let mut random = Random::new(seed);

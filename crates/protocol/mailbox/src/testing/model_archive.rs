@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Records in a list, in the plainest way: the last number, and the records with their content. For
 /// tests only.
 #[derive(Debug, Default)]
+#[doc(hidden)]
 pub struct ModelArchive(Mutex<(u64, Vec<(ArchiveRecord, OpaqueBytes)>)>);
 
 impl ModelArchive {

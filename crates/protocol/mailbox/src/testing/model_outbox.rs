@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// An outbox in a list, searched from the start. For tests only: it is lost at the end of the
 /// process.
 #[derive(Debug, Default)]
+#[doc(hidden)]
 pub struct ModelOutbox(Mutex<State>);
 
 #[derive(Debug, Default)]

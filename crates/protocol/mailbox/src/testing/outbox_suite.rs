@@ -937,6 +937,7 @@ async fn delivered_entries_are_forgotten(outbox: &impl OutboxStore) {
 ///
 /// # Panics
 /// At the first answer that differs.
+#[doc(hidden)]
 pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u32) {
     let model = ModelOutbox::new();
     let mut random = Random::new(seed);

@@ -10,6 +10,7 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 /// Writes `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each
 /// window its quota and length, and what is left of it and until when, in seconds rounded up.
 /// Nothing is written for a policy without windows.
+#[doc(hidden)]
 pub fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
     let (mut policy, mut left) = (String::new(), String::new());
     for status in decision.windows() {

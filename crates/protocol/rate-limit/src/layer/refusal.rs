@@ -59,7 +59,7 @@ impl LimitRefusal {
     }
 
     /// Writes `Retry-After` in whole seconds, rounded up, so that a request at that time is served;
-    /// and the headers of [`write_rate_limit`] if `rate_limit` is true. Nothing is written unless a
+    /// and `RateLimit` and `RateLimit-Policy` if `rate_limit` is true. Nothing is written unless a
     /// limit is used up.
     pub fn write_headers(&self, rate_limit: bool, out: &mut HeaderMap) {
         let Self::Exceeded(decision) = self else {

@@ -116,6 +116,7 @@ impl<'a> SealedMessage<'a> {
     ///
     /// # Errors
     /// [`MalformedMessageError::Length`].
+    #[doc(hidden)]
     pub fn check_for(&self, key: &EncryptionKey) -> Result<(), OpenError> {
         if self.encrypted_key.len() == key.public_key().modulus_len() {
             Ok(())
@@ -330,6 +331,7 @@ fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), Ope
 /// used. `None` if the header is longer than 4 KiB or cannot be read, or has no `kid`. Nothing of
 /// it is verified.
 #[must_use]
+#[doc(hidden)]
 pub fn unverified_kid(compact: &str) -> Option<String> {
     const MAX_HEADER_BYTES: usize = 4 * 1024;
     let (header, _) = compact.split_once('.')?;

@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Seen entries in a map. For tests only: it is lost at the end of the process, and it cannot undo
 /// what the work did elsewhere before it failed.
 #[derive(Debug, Default)]
+#[doc(hidden)]
 pub struct ModelSeenEntries(Mutex<State>);
 
 #[derive(Debug, Default)]
@@ -140,6 +141,7 @@ impl TransactionalSeenEntries for ModelSeenEntries {
 
 /// The work of [`TransactionalSeenEntries::record_with`] in the model: a function that runs while
 /// the model is locked.
+#[doc(hidden)]
 pub struct ModelWork(Box<WorkFunction>);
 
 type WorkFunction = dyn FnOnce() -> Result<(), Box<dyn Error + Send + Sync>> + Send;

@@ -306,6 +306,7 @@ async fn a_walk_from_another_position_records_nothing(store: &impl SeenEntries) 
 ///
 /// # Panics
 /// At the first answer that differs.
+#[doc(hidden)]
 pub async fn seen_entries_against_model(store: &impl SeenEntries, seed: u64, steps: u32) {
     let model = ModelSeenEntries::new();
     let mut random = Random(seed);

@@ -107,6 +107,7 @@ pub enum JsonFault {
 
 /// Appends a segment to a JSON pointer (RFC 6901): an index or a member name. The segment is cut
 /// after 64 characters, and its control characters are escaped.
+#[doc(hidden)]
 pub fn push_pointer_segment(pointer: &mut String, segment: &str) {
     const KEPT: usize = 64;
     pointer.push('/');

@@ -11,6 +11,7 @@ use std::fmt::{Display, Write as _};
 /// assert_eq!(json, r#"{"sub":"A\"B","exp":7}"#);
 /// ```
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct JsonObjectWriter(String);
 
 impl JsonObjectWriter {
@@ -82,6 +83,7 @@ impl Default for JsonObjectWriter {
 
 /// Appends `text` to `out` as a JSON string. Only quotation marks, backslashes and control
 /// characters are escaped.
+#[doc(hidden)]
 pub fn write_string(text: &str, out: &mut String) {
     out.reserve(text.len().saturating_add(2));
     out.push('"');
@@ -90,6 +92,7 @@ pub fn write_string(text: &str, out: &mut String) {
 }
 
 /// Appends `text` to `out` as a part of a JSON string, without quotation marks around it.
+#[doc(hidden)]
 pub fn write_content(text: &str, out: &mut String) {
     let mut rest = text;
     loop {

@@ -32,6 +32,7 @@ impl MessageReadOptions {
 
     /// The value of [`MessageReadOptions::deny_findings`].
     #[must_use]
+    #[doc(hidden)]
     pub fn denies_findings(&self) -> bool {
         self.deny_findings
     }

@@ -6,7 +6,7 @@ use super::options::{ReceiversOptions, ReceiversOptionsError};
 use super::service::{self, Receiver};
 use super::worker::Worker;
 use axum::Router;
-use bankrail_http::{CpuPool, HeadBoundsLayer, HeadFault, LineBound};
+use bankrail_http::{__private::LineBound, CpuPool, HeadBoundsLayer, HeadFault};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;

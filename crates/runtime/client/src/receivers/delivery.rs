@@ -5,7 +5,7 @@ use super::observe::{ObservedDelivery, ObservedOutcome};
 use super::options::ReceiversOptions;
 use super::refusal::{Refusal, Unopened};
 use axum::body::Bytes;
-use bankrail_http::{CpuPool, LineBound};
+use bankrail_http::{__private::LineBound, CpuPool};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::{DEFAULT_TIME_OUT, Inbox, Incoming};
 use bankrail_secured_payload::{OpenError, Opened, Opener, SecuredPayload, unverified_kid};

@@ -171,7 +171,7 @@ impl ReceiversOptions {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiversOptionsError {
-    /// Not the name of a header that an API key can be in ([`is_reserved`]).
+    /// Not the name of a header that an API key can be in.
     #[error("expected the name of a header for an API key, found {found}")]
     HeaderName {
         /// The text, cut and escaped.

@@ -3,7 +3,10 @@
 
 use super::observe::DeliveryStage as Stage;
 use axum::body::Body;
-use bankrail_http::{BodyError, EndpointFault, HeadFault};
+use bankrail_http::{
+    __private::{BodyError, EndpointFault},
+    HeadFault,
+};
 use bankrail_secured_payload::{MalformedMessageError, OpenError, OpenErrorKind};
 use bankrail_values::{HyphenatedUuid, StoreError};
 use bankrail_webhook::{DeliveryHeaderError, MessageError, MessageKind};

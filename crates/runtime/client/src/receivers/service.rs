@@ -6,7 +6,10 @@ use super::refusal::{Refusal, json};
 use crate::{Archive, measure};
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
-use bankrail_http::{BodyError, Endpoint, HeadFault, content};
+use bankrail_http::{
+    __private::{BodyError, Endpoint},
+    HeadFault, content,
+};
 use bankrail_mailbox::{ArchiveLabel, Inbox, ReceiveOutcome};
 use bankrail_secured_payload::OpenErrorKind;
 use bankrail_values::Timestamp;
@@ -98,7 +101,8 @@ where
         headers: OnceLock::new(),
         body: OnceLock::new(),
     };
-    let (caller, outcome) = bankrail_http::serve(&receiving, &head, Box::pin(body)).await;
+    let (caller, outcome) =
+        bankrail_http::__private::serve(&receiving, &head, Box::pin(body)).await;
     match outcome {
         Ok(received) => {
             let headers = receiving.headers.into_inner();

@@ -6,7 +6,7 @@ pub use options::{WorkerCounts, WorkerFault, WorkerOptions};
 
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
-use bankrail_http::{FORGET_EVERY, Recurring};
+use bankrail_http::__private::{FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
     Disposition, EntryId, Inbox, InboxEntry, InboxState, InboxUpdate, Kind, Lease, LeaseOwner,
     LeaseOwners,

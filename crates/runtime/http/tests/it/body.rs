@@ -1,6 +1,6 @@
 //! Reading and draining bodies.
 
-use bankrail_http::{BodyError, BodyReader, Peer};
+use bankrail_http::__private::{BodyError, BodyReader, Peer};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::HeaderMap;

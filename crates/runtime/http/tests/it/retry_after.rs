@@ -1,6 +1,6 @@
 //! `Retry-After`.
 
-use bankrail_http::RetryAfter;
+use bankrail_http::__private::RetryAfter;
 use bankrail_values::Timestamp;
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};

@@ -18,7 +18,10 @@ use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
 use super::{BreakerPolicy, Requests};
 use crate::measure;
-use bankrail_http::{CpuPool, FORGET_EVERY, Recurring};
+use bankrail_http::{
+    __private::{FORGET_EVERY, Recurring},
+    CpuPool,
+};
 use bankrail_mailbox::{
     DEFAULT_TIME_OUT, EndpointId, Enqueued, Lease, LeaseOwner, LeaseOwners, LeaseRequest,
     OutboxEntry, OutboxStore, Outgoing, Schedule,

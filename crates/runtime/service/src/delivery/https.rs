@@ -6,7 +6,10 @@ use super::transport::{
     TransportResponse, UpFuture, is_of_gateway,
 };
 use bankrail_http::tls::{ClientCertificate, TlsRoots, client_config, error_chain};
-use bankrail_http::{BodyError, BodyReader, Proxy, is_public};
+use bankrail_http::{
+    __private::{BodyError, BodyReader, is_public},
+    Proxy,
+};
 use bankrail_webhook::MessageKind;
 use reqwest::NoProxy;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -49,7 +52,7 @@ bankrail_values::options! {
         /// environment. Default: none, also if the environment has one, because a proxy sees the
         /// receivers' addresses.
         proxy(Proxy => Some): Option<Proxy> = None,
-        /// Restricts deliveries to public addresses ([`is_public`]). Default: no. Any spelling of an
+        /// Restricts deliveries to public addresses. Default: no. Any spelling of an
         /// address is judged, and each address that a name resolves to. Set it where customers
         /// register their endpoints: they could name a service of one's own network.
         ///

@@ -10,6 +10,7 @@ use std::cell::Cell;
 /// A row of SQLite, whose [`Cells`] are read by the names of their columns. Columns in the order of
 /// the statement are found at once, others are searched for.
 #[allow(missing_debug_implementations, reason = "a row has none")]
+#[doc(hidden)]
 pub struct RowCells<'a> {
     row: &'a Row<'a>,
     /// The column after the one that was read last.

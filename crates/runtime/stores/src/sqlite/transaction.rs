@@ -8,6 +8,7 @@ use rusqlite::Connection;
 /// An error of SQLite as an error of the store, for work of [`SqliteStore::transaction`] and
 /// [`SqliteStore::read`] that answers with errors of the store.
 #[must_use]
+#[doc(hidden)]
 pub fn store_error(error: rusqlite::Error) -> StoreError {
     Fault::Sql(error).into()
 }

@@ -18,7 +18,7 @@ use crate::output::{Output, Style};
 use crate::{clock, logging, text};
 use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::Audience;
-use bankrail::http::LineBound;
+use bankrail::http::__private::LineBound;
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
 use bankrail::jose::{CurrentKey, SigningKey};

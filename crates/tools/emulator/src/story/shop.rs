@@ -15,6 +15,7 @@ use bankrail_values::{Currency, Date, Decimal, Money};
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs, reason = "there is nothing to set")]
+#[doc(hidden)]
 pub struct ShopStory;
 
 const LINES: [(BookingKind, &str, &str); 4] = [

@@ -9,7 +9,7 @@ use super::leases::end_lease;
 use super::{Leased, MissingAcknowledgement, Shared};
 use crate::measure;
 use bankrail_http::tls::TlsFault;
-use bankrail_http::{CpuPool, RetryAfter};
+use bankrail_http::{__private::RetryAfter, CpuPool};
 use bankrail_mailbox::{
     Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, OutboxEntry,
 };
