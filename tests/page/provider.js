@@ -28,6 +28,7 @@ async function startProvider(program, data) {
     };
     const token = found(/token URL\s+(https:\S+)/);
     return {
+      data,
       link: readFileSync(path.join(data, "page.url"), "utf8"),
       refuse: () => refusedCall(token),
       /** Gives a command as the page shows it. */
