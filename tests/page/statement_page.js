@@ -19,7 +19,9 @@ async function check(browser, program, samples, folder, shots, axe) {
   const large = path.join(folder, "large.xml");
   fs.writeFileSync(large, document(ENTRIES));
   const tab = await browser.tab();
-  await searches(tab, made("large", [large]), shots);
+  const url = made("large", [large]);
+  await searches(tab, url, shots);
+  await namesItsAccount(tab, url, shots);
   const all = fs.readdirSync(samples).filter((name) => name.endsWith(".xml") && !name.includes("not-well-formed"));
   assert.ok(all.length >= 9);
   const files = all.map((name) => path.join(samples, name));
@@ -43,7 +45,7 @@ function document(count) {
     const direction = value < 0 ? "DBIT" : "CRDT";
     const money = `<Amt Ccy="AUD">${amount(Math.abs(value))}</Amt><CdtDbtInd>${direction}</CdtDbtInd>`;
     const name = `<${party}><Nm>${payer(number).replace("&", "&amp;")}</Nm></${party}>`;
-    entries.push(`<Ntry>${money}<Sts>${number === 3 ? "DONE" : "BOOK"}</Sts>
+    entries.push(`<Ntry>${money}<Sts>${status(number)}</Sts>
       <BookgDt><Dt>2021-07-29</Dt></BookgDt><ValDt><Dt>2021-07-29</Dt></ValDt>
       <BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>DMCT</SubFmlyCd></Fmly></Domn></BkTxCd>
       <NtryDtls><TxDtls><Refs><EndToEndId>E2E-${number}</EndToEndId></Refs>${money}<RltdPties>${name}</RltdPties>
@@ -61,17 +63,31 @@ function document(count) {
 ${entries.join("\n")}</Rpt></BkToCstmrAcctRpt></Document>`;
 }
 
-/** What the page should say of these entries. */
-function told(numbers) {
+/** The status of the entry of this number: most are booked, some pending, one is neither. */
+const status = (number) => (number === 3 ? "DONE" : number % 10 === 1 ? "PDNG" : "BOOK");
+const GROUPS = { BOOK: "booked", PDNG: "pending", DONE: "neither booked nor pending" };
+
+/** The net sum of these entries. */
+function net(numbers) {
   const sum = numbers.reduce((sum, number) => sum + cents(number), 0);
   const digits = String(Math.abs(sum)).padStart(3, "0");
   const whole = Number(digits.slice(0, -2)).toLocaleString("en");
-  const net = (sum < 0 ? "-" : "") + whole + "." + digits.slice(-2);
-  return `${numbers.length} of ${ENTRIES}` + (numbers.length ? `, net ${net} AUD` : "");
+  return (sum < 0 ? "-" : "") + whole + "." + digits.slice(-2) + " AUD";
+}
+
+/** What the page should say of these entries. */
+function told(numbers) {
+  const sums = Object.entries(GROUPS).flatMap(([code, name]) => {
+    const own = numbers.filter((number) => status(number) === code);
+    return own.length ? [net(own) + " " + name] : [];
+  });
+  return `${numbers.length} of ${ENTRIES}` + (sums.length ? ", net " + sums.join(", ") : "");
 }
 
 async function searches(tab, url, shots) {
-  const numbers = Array.from({ length: ENTRIES }, (_, index) => index + 1);
+  const all = Array.from({ length: ENTRIES }, (_, index) => index + 1);
+  // In the order of the page.
+  const numbers = Object.keys(GROUPS).flatMap((code) => all.filter((number) => status(number) === code));
   const rows = `Array.from(document.querySelectorAll("tr.e"))`;
   const seen = () => tab.value(rows + ".filter((row) => row.checkVisibility()).length");
   const says = async (expected) => {
@@ -81,6 +97,16 @@ async function searches(tab, url, shots) {
   await tab.open(url);
   assert.equal(await seen(), ENTRIES);
   await says(told(numbers));
+  // Booked and pending entries have tables and sums of their own; without an opening balance there is none after each.
+  assert.deepEqual(await tab.value("Array.from(document.querySelectorAll('h3'), (head) => head.textContent.toLowerCase())"),
+    Object.values(GROUPS));
+  const totals = await tab.value("Array.from(document.querySelectorAll('.totals'), (line) => line.textContent)");
+  Object.keys(GROUPS).forEach((code, at) => {
+    assert.ok(totals[at].endsWith("net " + net(all.filter((number) => status(number) === code))), totals[at]);
+  });
+  assert.doesNotMatch(await tab.text(".entries thead"), /Balance|Sum/);
+  assert.equal(await tab.value("document.title"), "Account report large.xml");
+  assert.equal(await tab.text(".file"), "large.xml");
   await fits(tab, "the page");
   await tab.click("#query");
   // While one types: after each character what has them all so far is left.
@@ -89,7 +115,7 @@ async function searches(tab, url, shots) {
     await tab.type(word[length - 1]);
     const words = word.slice(0, length).split(" ").filter(Boolean);
     const text = await tab.value(rows + ".map((row) => row.textContent.toLowerCase())");
-    const expected = numbers.filter((number) => words.every((word) => text[number - 1].includes(word)));
+    const expected = numbers.filter((number) => words.every((word) => text[numbers.indexOf(number)].includes(word)));
     assert.equal(await seen(), expected.length, words.join(" "));
     await says(told(expected));
   }
@@ -116,6 +142,17 @@ async function searches(tab, url, shots) {
   assert.match(await tab.text("h2"), /^Account 999001400100101, 2021-07-29$/);
   await tab.type("1233.01");
   await says(told([900]));
+}
+
+/** Whatever page of the print is in one's hand, it names the account. */
+async function namesItsAccount(tab, url, shots) {
+  await tab.open(url);
+  const { data } = await tab.send("Page.printToPDF", { preferCSSPageSize: true });
+  const file = path.join(shots, "statement-large.pdf");
+  fs.writeFileSync(file, Buffer.from(data, "base64"));
+  const pages = execFileSync("pdftotext", ["-layout", file, "-"], { encoding: "utf8" }).split("\f").slice(0, -1);
+  assert.ok(pages.length > 10);
+  pages.forEach((page, at) => assert.match(page, /Account\s+999001400100101/, "page " + (at + 1)));
 }
 
 async function shows(tab, url, entries, shots, axe) {

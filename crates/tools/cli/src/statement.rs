@@ -70,8 +70,9 @@ pub(crate) enum Command {
     Check(Check),
     /// Write one self-contained page with all entries
     ///
-    /// The page has balances, entries with the balance after each, totals of what is shown, and
-    /// findings where they belong. It loads nothing, sends nothing, and has its own search.
+    /// The page has balances, booked and pending entries apart with sums of their own, and findings
+    /// where they belong. Where the document has an opening balance, each booked entry has the
+    /// balance after it. It loads nothing, sends nothing, and has its own search.
     #[command(
         after_help = "Exit status: 0, also for a document with findings; 1 for a document that is refused or an entry that \
         cannot be read, 2 for a file that cannot be read.\n\n\

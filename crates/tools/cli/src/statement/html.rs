@@ -6,6 +6,7 @@ mod page;
 use super::ToFile;
 use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
+use crate::input;
 use crate::output::{Destination, Output};
 use askama::Template;
 use bankrail::camt052::{Finding, ReadOptions, StreamItem};
@@ -15,6 +16,7 @@ use escape::{filters, text};
 use page::Page;
 use sha2::{Digest as _, Sha256};
 use std::io::Write;
+use std::path::is_separator;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -23,21 +25,15 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
     // A file that cannot be read leaves no page behind.
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     let files = &arguments.files.files;
-    let (title, heading) = match files.as_slice() {
-        [file] => (
-            format!("Account report {}", crate::input::name(file)),
-            "Account report".to_owned(),
-        ),
-        _ => (
-            format!("{} account reports", files.len()),
-            format!("{} account reports", files.len()),
-        ),
+    let (heading, file) = match files.as_slice() {
+        [file] => ("Account report".to_owned(), local(input::name(file), file)),
+        _ => (format!("{} account reports", files.len()), ""),
     };
-    write_view(&Begin { title, heading }, &mut to)?;
+    write_view(&Begin { heading, file }, &mut to)?;
     let mut outcome = Outcome::Fine;
     for path in files {
         outcome = outcome.and(each(path, ReadOptions::default(), |source| {
-            section(source, &mut to)
+            section(source, path, &mut to)
         })?);
     }
     write!(to, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
@@ -47,9 +43,10 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
 
 #[derive(Template)]
 #[template(path = "statement/begin.html")]
-struct Begin {
-    title: String,
+struct Begin<'a> {
     heading: String,
+    /// The name of the file, if there is one only.
+    file: &'a str,
 }
 
 /// A heading and a list.
@@ -70,12 +67,16 @@ fn write_view(view: &impl Template, to: &mut impl Write) -> Result<(), Failure> 
     Ok(writeln!(to)?)
 }
 
-fn section(mut source: Source<'_>, to: &mut impl Write) -> Result<Outcome, Failure> {
-    writeln!(
-        to,
-        "<section>\n<p class=\"file\">{}</p>",
-        text(source.name())
-    )?;
+/// A text that begins with the name of a file, without its folders: others may see the page.
+fn local<'a>(text: &'a str, path: &str) -> &'a str {
+    let folders = path.rfind(is_separator).map_or(0, |at| at + 1);
+    text.get(folders..).unwrap_or(text)
+}
+
+fn section(mut source: Source<'_>, path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
+    let told = |what: &dyn ToString| local(&what.to_string(), path).to_owned();
+    let name = text(told(&source.name()));
+    writeln!(to, "<section>\n<p class=\"file\">{name}</p>")?;
     if let Some(answer) = source.answer() {
         let (account, key) = (&answer.account_id, answer.request_key.to_string());
         let (account, key) = (text(account), text(&key));
@@ -104,7 +105,7 @@ fn section(mut source: Source<'_>, to: &mut impl Write) -> Result<Outcome, Failu
             Ok(None) => break,
             Err(error) => {
                 // The page goes on with the next member of an archive.
-                page.unread_rest(&source.error(&error).to_string(), to)?;
+                page.unread_rest(&told(&source.error(&error)), to)?;
                 failure = Some(source.failure(&error));
                 break;
             }
@@ -115,22 +116,18 @@ fn section(mut source: Source<'_>, to: &mut impl Write) -> Result<Outcome, Failu
             .findings
             .into_iter()
             .partition(|finding| entry && finding.path.contains("/Ntry["));
-        elsewhere.extend(
-            others
-                .iter()
-                .map(|finding| source.finding(finding).to_string()),
-        );
+        elsewhere.extend(others.iter().map(|finding| told(&source.finding(finding))));
         match read.item {
             Ok(StreamItem::Start(report)) => page.start(&source, &report, to)?,
             Ok(StreamItem::Entry(entry)) => {
                 let own: Vec<String> = own
                     .iter()
-                    .map(|finding| source.finding(finding).to_string())
+                    .map(|finding| told(&source.finding(finding)))
                     .collect();
                 page.entry(&entry, &own, to)?;
             }
             Ok(StreamItem::End(_)) => page.end(to)?,
-            Err(error) => page.unread(&source.error(&error).to_string(), to)?,
+            Err(error) => page.unread(&told(&source.error(&error)))?,
             Ok(_) => {}
         }
     }

@@ -90,6 +90,59 @@ fn names_of_files_are_texts_too() {
 }
 
 #[test]
+fn folders_are_not_in_the_page() {
+    let folder = Folder::new();
+    let file = folder.file("monday.xml", three().replacen("<Sts>BOOK", "<Sts>DONE", 1));
+    let page = run(["statement", "html", &file]).fine();
+    assert!(
+        page.contains("<title>Account report monday.xml</title>"),
+        "{page}"
+    );
+    assert!(page.contains("<bdi>monday.xml</bdi>") && page.contains("<bdi>monday.xml:"));
+    assert!(!page.contains(&file), "{page}");
+}
+
+#[test]
+fn booked_and_pending_entries_stand_apart_with_sums_of_their_own() {
+    let document = xml([
+        entry("10.00").narrative("from Adelaide"),
+        entry("2.00").narrative("from Brisbane"),
+        entry("30.00").narrative("from Canberra"),
+    ]);
+    let (first, rest) = document.split_at(document.find("Adelaide").unwrap());
+    let document = format!("{first}{}", rest.replacen("<Sts>BOOK", "<Sts>PDNG", 1));
+    let page = run_with(["statement", "html", "-"], document.as_bytes()).fine();
+    let found = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}\n{page}"));
+    let order = [
+        "<h3>Booked</h3>",
+        "from Adelaide",
+        "from Canberra",
+        "2 credits: 40.00",
+        "<h3>Pending</h3>",
+        "from Brisbane",
+        "1 credit: 2.00",
+    ];
+    assert!(order.map(found).is_sorted(), "{page}");
+    assert!(!page.contains("Neither booked"));
+}
+
+#[test]
+fn the_balance_after_an_entry_is_there_if_the_document_has_one_to_begin_with() {
+    let document = three();
+    let column = "data-label=\"Balance\"";
+    let page = run_with(["statement", "html", "-"], document.as_bytes()).fine();
+    assert!(
+        !page.contains(column) && !page.contains("Sum so far"),
+        "{page}"
+    );
+    let opening = "<Bal><Tp><CdOrPrtry><Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">100.00</Amt>\
+                   <CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal><Bal>";
+    let document = document.replacen("<Bal>", opening, 1);
+    let page = run_with(["statement", "html", "-"], document.as_bytes()).fine();
+    assert_eq!(page.matches(column).count(), 3, "{page}");
+}
+
+#[test]
 fn the_policy_allows_the_pages_own_script_and_style_only() {
     let page = run_with(["statement", "html", "-"], three().as_bytes()).fine();
     let inside = |name: &str| {
@@ -124,7 +177,11 @@ fn balances_entries_sums_and_findings_are_in_the_page() {
         "Power &amp; Light",
         "rent 👍",
         "data-amount=\"-12.50\" data-currency=\"AUD\"",
-        "2 credits: 25.75; 1 debit: -12.50; net 13.25 AUD",
+        "<h3>Booked</h3>",
+        "1 credit: 0.75; 1 debit: -12.50; net -11.75 AUD",
+        "<h3>Neither booked nor pending</h3>",
+        "1 credit: 25.00; 0 debits: 0; net 25.00 AUD",
+        "Account <bdi>011222814766538</bdi></td></tr>",
         "the summary states 4 entries, the report has 3",
         "request key <bdi>0b7c2f6e",
     ] {

@@ -20,6 +20,7 @@
   };
   const search = () => {
     const words = query.value.normalize("NFKC").toLowerCase().split(/\s+/).filter(Boolean);
+    // Booked and pending entries have sums of their own.
     const sums = new Map();
     let count = 0;
     rows.forEach((row, index) => {
@@ -28,9 +29,10 @@
       if (!hit) return;
       count += 1;
       const { amount, currency } = row.dataset;
-      if (amount !== undefined) sums.set(currency, (sums.get(currency) ?? 0n) + number(amount));
+      const kind = currency + " " + row.closest("table").dataset.group.toLowerCase();
+      if (amount !== undefined) sums.set(kind, (sums.get(kind) ?? 0n) + number(amount));
     });
-    const net = Array.from(sums, ([currency, sum]) => decimal(sum) + " " + currency).join(", ");
+    const net = Array.from(sums, ([kind, sum]) => decimal(sum) + " " + kind).join(", ");
     shown.textContent = count + " of " + rows.length + (net ? ", net " + net : "");
   };
   query.addEventListener("input", search);

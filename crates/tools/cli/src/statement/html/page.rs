@@ -1,34 +1,31 @@
 //! A report as a section of the page.
 
-use super::super::row::{Row, TITLES, account_text, balance, code_names, domain, parts};
+use super::super::row::{Row, account_text, balance, code_names, domain, parts};
 use super::super::source::Source;
 use super::super::tally::{Running, Tally};
 use super::escape::{filters, text};
 use super::write_view;
-use crate::clock::{moment, readable};
+use crate::clock::moment;
 use crate::failure::Failure;
 use crate::text::grouped;
 use askama::Template;
-use bankrail::camt052::{Account, Entry, GroupHeader, Report};
+use bankrail::camt052::{Account, Entry, EntryStatus, GroupHeader, Report};
 use bankrail::values::Decimal;
 use std::io::Write;
-
-/// The classes of the cells under the [`TITLES`]: days, numbers, codes, texts of any length.
-const CLASSES: [&str; TITLES.len()] = ["d", "d", "n", "n", "", "code", "free"];
-
-/// The place of the amount, and that of the balance.
-const AMOUNT: usize = 2;
-const BALANCE: usize = 3;
-
-/// The title of a column, and how its cells look.
-type Column = (&'static str, &'static str);
 
 #[derive(Template)]
 #[template(path = "statement/report.html")]
 struct ReportView<'a> {
     report: &'a Report,
     header: Option<&'a GroupHeader>,
-    columns: Vec<Column>,
+}
+
+#[derive(Template)]
+#[template(path = "statement/table.html")]
+struct TableView<'a> {
+    title: &'static str,
+    account: &'a str,
+    has_balance: bool,
 }
 
 #[derive(Template)]
@@ -38,7 +35,8 @@ struct EntryView<'a> {
     row: &'a Row,
     /// The amount that the search adds up, if its currency is written in capital letters.
     amount: Option<Decimal>,
-    cells: Vec<(Column, String)>,
+    has_balance: bool,
+    balance: Option<Decimal>,
     code_names: Option<String>,
     parts: Vec<Row>,
     findings: &'a [String],
@@ -50,12 +48,35 @@ fn day(report: &Report) -> Option<String> {
     Some(at.split_once('T').map_or(&*at, |(day, _)| day).to_owned())
 }
 
-/// A report that is being written.
+/// Entries of one status.
+#[derive(Default)]
+struct Group {
+    title: &'static str,
+    /// The rows that wait until those of the groups before are written.
+    rows: Vec<u8>,
+    is_empty: bool,
+    tally: Tally,
+}
+
+impl Group {
+    fn new(title: &'static str) -> Self {
+        Self {
+            title,
+            is_empty: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// A report that is being written: its booked entries as they come, the others at its end.
 #[derive(Default)]
 pub(super) struct Page {
+    /// The balance, if the report has one to begin with.
     running: Option<Running>,
     account: Option<Account>,
-    tally: Tally,
+    booked: Group,
+    pending: Group,
+    others: Group,
     number: u64,
     pub(super) unread: u64,
     /// True between the start of a report and its end.
@@ -69,25 +90,28 @@ impl Page {
         report: &Report,
         to: &mut impl Write,
     ) -> Result<(), Failure> {
-        self.running = Some(Running::new(report));
-        self.account = Some(report.account.clone());
-        (self.tally, self.number, self.is_open) = (Tally::default(), 0, true);
-        write_view(
-            &ReportView {
-                report,
-                header: source.header(),
-                columns: self.columns("n"),
-            },
-            to,
-        )
+        *self = Self {
+            running: report.opening_balance().map(|_| Running::new(report)),
+            account: Some(report.account.clone()),
+            booked: Group::new("Booked"),
+            pending: Group::new("Pending"),
+            others: Group::new("Neither booked nor pending"),
+            number: 0,
+            unread: self.unread,
+            is_open: true,
+        };
+        let header = source.header();
+        write_view(&ReportView { report, header }, to)
     }
 
-    /// The columns, with this class of the amount.
-    fn columns(&self, amount: &'static str) -> Vec<Column> {
-        let (mut titles, mut classes) = (TITLES, CLASSES);
-        titles[BALANCE] = self.running.as_ref().map_or("Balance", Running::title);
-        classes[AMOUNT] = amount;
-        titles.into_iter().zip(classes).collect()
+    fn begin(&self, group: &Group, has_balance: bool, to: &mut impl Write) -> Result<(), Failure> {
+        let account = self.account.as_ref();
+        let table = TableView {
+            title: group.title,
+            account: account.map_or("", |account| account_text(&account.id)),
+            has_balance,
+        };
+        write_view(&table, to)
     }
 
     pub(super) fn entry(
@@ -97,36 +121,17 @@ impl Page {
         to: &mut impl Write,
     ) -> Result<(), Failure> {
         self.number += 1;
-        self.tally.add(entry);
-        let balance = self
-            .running
-            .as_mut()
-            .and_then(|running| running.after(entry));
         let account = self.account.as_ref();
         let row = Row::of(entry, account);
-        let [booked, value_date, amount, left, status, code, counterparty] = row.cells(balance);
-        let [booked, value_date] = [booked, value_date].map(|day| readable(&day));
-        let [amount_text, left] = [amount, left].map(|amount| grouped(&amount));
-        let cells = [
-            booked,
-            value_date,
-            amount_text,
-            left,
-            status,
-            code,
-            counterparty,
-        ];
-        let columns = self.columns(if row.amount.starts_with('-') {
-            "n debit"
-        } else {
-            "n credit"
-        });
-        let entry = EntryView {
+        let is_booked = entry.status == EntryStatus::Booked;
+        let running = self.running.as_mut().filter(|_| is_booked);
+        let view = EntryView {
             number: self.number,
             amount: row
                 .signed
                 .filter(|_| row.currency.bytes().all(|b| b.is_ascii_uppercase())),
-            cells: columns.into_iter().zip(cells).collect(),
+            balance: running.and_then(|running| running.after(entry)),
+            has_balance: is_booked && self.running.is_some(),
             row: &row,
             code_names: domain(entry)
                 .map(code_names)
@@ -134,16 +139,31 @@ impl Page {
             parts: parts(entry, account).collect(),
             findings,
         };
-        write_view(&entry, to)
+        if is_booked {
+            if self.booked.is_empty {
+                self.begin(&self.booked, self.running.is_some(), to)?;
+            }
+            self.booked.is_empty = false;
+            self.booked.tally.add(entry);
+            return write_view(&view, to);
+        }
+        let group = match entry.status {
+            EntryStatus::Pending => &mut self.pending,
+            _ => &mut self.others,
+        };
+        group.is_empty = false;
+        group.tally.add(entry);
+        write_view(&view, &mut group.rows)
     }
 
-    pub(super) fn unread(&mut self, error: &str, to: &mut impl Write) -> Result<(), Failure> {
+    pub(super) fn unread(&mut self, error: &str) -> Result<(), Failure> {
         self.number += 1;
         self.unread += 1;
         let (number, error) = (self.number, text(error));
+        self.others.is_empty = false;
         Ok(writeln!(
-            to,
-            "<tr class=\"e found\"><td data-label=\"#\">{number}</td><td colspan=\"8\">\
+            self.others.rows,
+            "<tr class=\"e found\"><td data-label=\"#\">{number}</td><td colspan=\"7\">\
              This entry cannot be read, and is in no sum: {error}</td></tr>"
         )?)
     }
@@ -161,13 +181,22 @@ impl Page {
     }
 
     pub(super) fn end(&mut self, to: &mut impl Write) -> Result<(), Failure> {
-        if self.number == 0 {
-            writeln!(to, "<tr><td colspan=\"9\">No entries.</td></tr>")?;
-        }
-        writeln!(to, "</tbody>\n</table>")?;
         self.is_open = false;
-        for line in self.tally.lines() {
-            writeln!(to, "<p class=\"totals\">{}</p>", text(grouped(&line)))?;
+        if self.number == 0 {
+            writeln!(to, "<p>No entries.</p>")?;
+        }
+        for group in [&self.booked, &self.pending, &self.others] {
+            if group.is_empty {
+                continue;
+            }
+            if !group.rows.is_empty() {
+                self.begin(group, false, to)?;
+                to.write_all(&group.rows)?;
+            }
+            writeln!(to, "</tbody>\n</table>")?;
+            for line in group.tally.lines() {
+                writeln!(to, "<p class=\"totals\">{}</p>", text(grouped(&line)))?;
+            }
         }
         Ok(())
     }
