@@ -12,7 +12,6 @@ mod calls;
 mod control;
 mod endpoints;
 mod error;
-mod events;
 mod exchange;
 mod guard;
 mod outbox;
@@ -34,7 +33,6 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use bankrail::bank::CustomerFolder;
-use bankrail::http::serve::Shutdown;
 use bankrail::mailbox::OutboxStore;
 use bankrail::service::delivery::Dispatcher;
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
@@ -42,7 +40,6 @@ use bankrail_emulator::{Calls, Control, Operation};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// The subjects of the page.
 pub(super) struct PageData {
@@ -58,8 +55,6 @@ pub(super) struct PageData {
     /// name them.
     pub(super) data: PathBuf,
     pub(super) config: Option<PathBuf>,
-    /// Ends the streams of events, which would otherwise keep the server from stopping.
-    pub(super) shutdown: Shutdown,
 }
 
 /// State that all views share.
@@ -69,19 +64,13 @@ struct PageState {
     destination: Arc<Destination>,
     buttons: Option<Buttons>,
     since: Timestamp,
-    /// One permit for each stream of events.
-    streams: Arc<Semaphore>,
 }
 
 type Page = Arc<PageState>;
 
 /// The page. Whoever opens `/?token=…` with this token sees it, with the browser that did so,
 /// through a loopback address only.
-///
-/// Each stream of events ends by itself after [`events::LONGEST`], so that a server's time for a
-/// request holds.
 pub(super) fn router(data: PageData, token: &str) -> Router {
-    let streams = Arc::new(Semaphore::new(events::MAX_STREAMS));
     let ca = data.config.as_ref().unwrap_or(&data.data).join("ca.pem");
     let ca = ca.exists().then(|| {
         std::path::absolute(&ca)
@@ -102,12 +91,11 @@ pub(super) fn router(data: PageData, token: &str) -> Router {
         destination,
         buttons,
         since: SystemClock.now(),
-        streams,
     });
     let views = Router::new()
         .route("/", get(overview::show))
         .route("/calls", get(calls::show))
-        .route("/calls/events", get(events::stream))
+        .route("/calls/later", get(calls::later))
         .route("/outbox", get(outbox::list))
         .route("/outbox/{entry}", get(outbox::show))
         .route("/endpoints", get(endpoints::list))

@@ -348,7 +348,6 @@ pub(super) async fn run(
             issuer: issuer.clone(),
             data: folders.root().to_owned(),
             config: folders.other_config(),
-            shutdown: shutdown.clone(),
         };
         let token = HyphenatedUuid::random().to_string();
         let page = page::router(data, &token);

@@ -138,22 +138,23 @@ pub(super) struct Paged {
     before: Option<u64>,
 }
 
-/// A call alone, for the stream of events.
-#[derive(Template)]
-#[template(path = "page/call.html")]
-pub(super) struct OneCall<'a> {
-    pub(super) call: &'a Call,
-    pub(super) place: &'a Destination,
+#[derive(Debug, Deserialize)]
+pub(super) struct After {
+    /// The number of the newest call that the page has seen.
+    after: u64,
 }
 
-/// Calls, and the address of the stream of later ones.
+/// The later calls that a page adds at once. It shows no more.
+const MAX_LATER: usize = 200;
+
+/// Calls, and the address of later ones.
 pub(super) struct CallList {
     pub(super) rows: Vec<Call>,
     pub(super) place: Arc<Destination>,
     /// The text in place of an empty list.
     pub(super) none: &'static str,
-    /// The stream of later calls, unless the list shows earlier ones.
-    pub(super) events: Option<String>,
+    /// The address of later calls, unless the list shows earlier ones.
+    pub(super) later: Option<String>,
 }
 
 impl CallList {
@@ -176,9 +177,9 @@ impl CallList {
         });
         let rows: Vec<Call> = found.by_ref().take(most).collect();
         let next = found.next().and(rows.last()).map(|call| call.number);
-        let events = before
+        let later = before
             .is_none()
-            .then(|| filter.address("/calls/events", ("after", Some(last))));
+            .then(|| filter.address("/calls/later", ("after", Some(last))));
         let none = if filter.leaves_out() {
             "No calls match the filter."
         } else {
@@ -189,11 +190,28 @@ impl CallList {
                 rows,
                 place: shared.destination.clone(),
                 none,
-                events,
+                later,
             },
             next,
         )
     }
+}
+
+#[derive(Template)]
+#[template(path = "page/call_list.html")]
+struct LaterView {
+    calls: CallList,
+}
+
+/// The calls since the page was made, which it asks for while it is seen.
+pub(super) async fn later(
+    State(page): State<Page>,
+    Query(filter): Query<Filter>,
+    Query(seen): Query<After>,
+) -> Response {
+    let mut calls = CallList::newest(&page, &filter, MAX_LATER);
+    calls.rows.retain(|call| call.number > seen.after);
+    html(&LaterView { calls })
 }
 
 #[derive(Template)]

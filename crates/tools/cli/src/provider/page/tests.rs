@@ -2,7 +2,7 @@
 
 mod control;
 mod crawl;
-mod events;
 mod guard;
+mod later;
 mod views;
 pub(super) mod world;

@@ -101,7 +101,7 @@ async fn calls_have_their_reasons_and_are_filtered() {
             "<pre>POST /accounts/v2.0/statement</pre>",
             "Start the provider with <code>--control 127.0.0.1:0</code>",
             "f3b1c0de-1111-4222-8333-444455556666",
-            "data-events=\"/calls/events?after=2\"",
+            "data-later=\"/calls/later?after=2\"",
         ],
     );
     // The newest first.
@@ -144,7 +144,7 @@ async fn calls_have_their_reasons_and_are_filtered() {
         [50, 50, 20]
     );
     // Later calls go to the top of the first page only.
-    assert!(pages[0].contains("data-events") && !pages[1].contains("data-events"));
+    assert!(pages[0].contains("data-later") && !pages[1].contains("data-later"));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use crate::provider::page::{PageData, router};
 use bankrail::bank::{Booking, BookingKind, CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
-use bankrail::http::serve::{Server, Shutdown};
+use bankrail::http::serve::Server;
 use bankrail::jose::{CurrentKey, RsaSize, SigningKey};
 use bankrail::mailbox::{
     DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, Lease, LeaseOwner,
@@ -156,7 +156,6 @@ impl World {
             issuer: "https://127.0.0.1:18100".to_owned(),
             data: folder.path().join("my data"),
             config: None,
-            shutdown: Shutdown::on_signal().unwrap(),
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
