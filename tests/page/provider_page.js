@@ -24,6 +24,9 @@ async function check(browser, provider, shots, axe) {
   if (provider.run) await commandsDoWhatTheySay(tab, origin, provider);
   if (provider.run) await messagesAreShown(tab, origin, provider, axe, shots);
   if (provider.run) await buttonsDoWhatTheySay(tab, origin, axe);
+  if (provider.run) await mistakesAreToldInPlace(tab, origin, axe, shots);
+  if (provider.run) await ordersAreSeen(tab, origin, provider, axe, shots);
+  if (provider.run) await narrow(tab, origin, provider, axe, shots);
   await keyboard(tab, origin);
   await withoutScript(tab, origin);
   assert.deepEqual(tab.complaints, []);
@@ -211,6 +214,106 @@ async function buttonsDoWhatTheySay(tab, origin, axe) {
   await accessible(tab, axe, "a fault");
   await press("remove-fault");
   assert.equal(await tab.count("main .line"), 0);
+}
+
+/** What was wrong stands beside its field, which has the focus and what was typed; nothing else is lost. */
+async function mistakesAreToldInPlace(tab, origin, axe, shots) {
+  await tab.open(origin + "/control");
+  const offered = (name) => tab.value(`Array.from(document.querySelectorAll("[name=${name}] option"), ({ value }) => value)`);
+  const faults = await offered("fault");
+  for (const name of ["429", "token-429", "statement-another-account", "webhook-flood"]) assert.ok(faults.includes(name));
+  assert.ok((await offered("customer")).includes("DEMOCUSTOMER"));
+  assert.ok((await offered("endpoint")).includes("democustomer"));
+  await tab.value("document.querySelector('[name=now]').value = '2026-03-02T00:00:00Z'");
+  await tab.value("document.querySelector('[name=rate]').value = '2000000'");
+  await tab.loads(() => tab.click("button[value=set-clock]"));
+  assert.equal(await tab.text("h1"), "Control");
+  assert.equal(await tab.value("document.querySelector('[name=now]').value"), "2026-03-02T00:00:00Z");
+  assert.equal(await tab.value("document.activeElement.name + document.activeElement.value"), "rate2000000");
+  assert.match(await tab.text("[name=rate] + .wrong"), /^rate: expected at most 1000000/);
+  assert.doesNotMatch(await tab.text(), /Go back/);
+  await accessible(tab, axe, "a mistake");
+  await tab.width(400, 900);
+  await tab.screenshot(path.join(shots, "mistake-400.png"));
+  await tab.width(1280, 900);
+  // The answer to what is refused is no success; browsers note that.
+  tab.complaints = tab.complaints.filter((complaint) => !/status of 409/.test(complaint));
+}
+
+/** Clock and faults are on every view, and what they cause is no alarm. A real failure is one. */
+async function ordersAreSeen(tab, origin, provider, axe, shots) {
+  const control = (words) => provider.run("bankrail provider control --data " + provider.data + " " + words);
+  await until("the failed delivery is seen", async () => {
+    await tab.open(origin + "/");
+    return /to the endpoint democustomer (keep )?fail/.test(await tab.text(".concerns"));
+  });
+  control("set-clock --now 2026-03-02T00:00:00.000Z --rate 0");
+  control("add-fault --fault statement-500 --count 3");
+  control("add-fault --fault webhook-flood --customer DEMOCUSTOMER --share 1%");
+  for (const view of VIEWS) {
+    await tab.loads(() => tab.click(`header li:nth-child(${VIEWS.indexOf(view) + 1}) a`));
+    const seen = await tab.text("aside");
+    assert.match(seen, /clock is set: 2026-03-02 00:00:00 UTC, standing still/, view);
+    assert.match(seen, /statement-500, count 3; webhook-flood, of DEMOCUSTOMER, 1%/, view);
+    await accessible(tab, axe, view + " with faults");
+  }
+  await tab.open(origin + "/control");
+  await tab.width(400, 900);
+  const gap = await tab.value(`(() => {
+    const [first, second] = Array.from(document.querySelectorAll("button[value=remove-fault]"), (button) =>
+      button.getBoundingClientRect());
+    return second.top - first.bottom;
+  })()`);
+  assert.ok(gap >= 8, "between the buttons: " + gap);
+  await tab.screenshot(path.join(shots, "control-faults-400.png"));
+  await tab.width(1280, 900);
+  const refusals = async () => {
+    await tab.open(origin + "/");
+    return Number((await tab.text(".concerns li:last-child")).match(/^(\d+) of the newest 500/)[1]);
+  };
+  const before = await refusals();
+  provider.run(`bankrail statement fetch --connection ${path.join(provider.data, "demo/democustomer")} 999001400100101 || true`);
+  assert.equal(await refusals(), before, "what was ordered is not counted");
+  assert.match(await tab.text(".calls .wait.reason"), /the fault statement-500/);
+  control("remove-fault");
+  control("set-clock --now real");
+  await tab.open(origin + "/");
+  assert.equal(await tab.count("aside"), 0);
+  // The tile of calls and deliveries leads to both.
+  assert.match(await tab.text(".tiles li:first-child"), /calls and deliveries/);
+  await tab.loads(() => tab.click(".tiles li:first-child a"));
+  assert.match(await tab.text(".calls"), /webhook/);
+  await tab.loads(() => tab.click(".choice a:nth-child(3)"));
+  assert.deepEqual(await tab.value(`Array.from(new Set(Array.from(document.querySelectorAll(".calls summary > b"),
+    (name) => name.textContent)))`), ["webhook"]);
+}
+
+/** On a phone of 400 pixels. */
+async function narrow(tab, origin, provider, axe, shots) {
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]) {
+    provider.run(`bankrail provider control --data ${provider.data} send --endpoint democustomer --story payment --seed ${seed}`);
+  }
+  await tab.width(400, 800, true);
+  await tab.open(origin + "/outbox");
+  const rows = await tab.count("tbody tr");
+  assert.equal(rows, 25);
+  const height = await tab.value("document.documentElement.scrollHeight");
+  assert.ok(height < 100 * rows, "the outbox is " + height + " high");
+  const hidden = await tab.value(`Array.from(document.querySelectorAll("thead th")).map((head, index) =>
+    Array.from(document.querySelectorAll("tbody tr"), (row) => row.cells[index].textContent.trim()).some(Boolean))`);
+  assert.ok(hidden.every(Boolean), "a column is empty");
+  assert.doesNotMatch(await tab.text("footer"), /Point at/);
+  await tab.screenshot(path.join(shots, "outbox-400.png"));
+  for (const view of ["/calls?refused=yes", "/calls?customer=DEMOCUSTOMER", "/calls?customer=" + "ACME-HOLDINGS-".repeat(3)]) {
+    await tab.open(origin + view);
+    await tab.value("document.querySelectorAll('.calls details').forEach((call) => { call.open = true; })");
+    await fits(tab, view + " at 400");
+    const cut = await tab.value(`Array.from(document.querySelectorAll(".calls .reason")).filter((reason) =>
+      reason.scrollWidth > reason.clientWidth || reason.scrollHeight > reason.clientHeight + 1).length`);
+    assert.equal(cut, 0, "a reason is cut");
+    await tab.screenshot(path.join(shots, "calls-400.png"));
+  }
+  await tab.width(1280, 900);
 }
 
 async function keyboard(tab, origin) {

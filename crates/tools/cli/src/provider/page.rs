@@ -20,11 +20,12 @@ mod overview;
 mod tests;
 mod text;
 
-use self::control::{BUTTONS, Buttons};
+use self::control::{BUTTONS, Refusal, has_form};
 use self::error::PageError;
 use self::exchange::Destination;
 use self::guard::Guard;
 use self::text::{encoded, quoted};
+use crate::clock::readable;
 use askama::Template;
 use axum::Router;
 use axum::http::StatusCode;
@@ -35,20 +36,25 @@ use axum::routing::{get, post};
 use bankrail::bank::CustomerFolder;
 use bankrail::mailbox::OutboxStore;
 use bankrail::service::delivery::Dispatcher;
-use bankrail::values::{Clock as _, SystemClock, Timestamp};
-use bankrail_emulator::{Calls, Control, Operation};
+use bankrail::values::{Clock as _, SecretString, SystemClock, Timestamp};
+use bankrail_emulator::{Arguments, BankClock, Calls, Control, Operation};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The subjects of the page.
+#[derive(Clone)]
 pub(super) struct PageData {
     pub(super) calls: Calls,
     pub(super) directory: Arc<CustomerFolder>,
     pub(super) outbox: Arc<dyn OutboxStore>,
     pub(super) dispatcher: Dispatcher,
-    /// The control that carries out buttons; without it there are no buttons.
-    pub(super) control: Option<Control>,
+    pub(super) control: Control,
+    /// True if the page has buttons, which the control carries out.
+    pub(super) has_buttons: bool,
+    /// The bank's clock, which the control sets.
+    pub(super) clock: Arc<BankClock>,
     /// The address of the provider.
     pub(super) issuer: String,
     /// The folder of its data, and that of its configuration if this is another one: the commands
@@ -58,12 +64,16 @@ pub(super) struct PageData {
 }
 
 /// State that all views share.
+#[derive(Clone)]
 struct PageState {
     data: PageData,
     /// Where calls are sent again.
     destination: Arc<Destination>,
-    buttons: Option<Buttons>,
+    /// The token that buttons send, if there are any: no other site knows it.
+    token: Option<SecretString>,
     since: Timestamp,
+    /// The button that was refused, in the answer to it.
+    refusal: Option<Refusal>,
 }
 
 type Page = Arc<PageState>;
@@ -82,15 +92,15 @@ pub(super) fn router(data: PageData, token: &str) -> Router {
         issuer: data.issuer.clone(),
         ca,
     });
-    let buttons = data.control.clone().map(|control| Buttons {
-        control,
-        token: guard::derived("button", token).into(),
-    });
+    let buttons = data
+        .has_buttons
+        .then(|| guard::derived("button", token).into());
     let page = Arc::new(PageState {
         data,
         destination,
-        buttons,
+        token: buttons,
         since: SystemClock.now(),
+        refusal: None,
     });
     let views = Router::new()
         .route("/", get(overview::show))
@@ -116,7 +126,7 @@ pub(super) fn router(data: PageData, token: &str) -> Router {
 }
 
 /// The rows of a list on one page.
-const ROWS: usize = 50;
+const ROWS: usize = 25;
 
 /// The sections, with the links to them at the top.
 const SECTIONS: [(&str, &str); 5] = [
@@ -130,30 +140,35 @@ const SECTIONS: [(&str, &str); 5] = [
 /// The top of a page.
 struct Head {
     title: String,
-    links: Vec<NavLink>,
+    /// The path of its section. A page without a section, such as an error, has none.
+    section: &'static str,
+    /// The clock and the faults of the bank; an error has none.
+    steering: Option<Steering>,
+    /// The refusal of a button that stands on this page.
+    refused: Option<String>,
 }
 
-/// A link to a view.
+/// A link to a selection of a list.
 struct NavLink {
     href: String,
     name: String,
     current: bool,
 }
 
-impl Head {
-    /// The top of a page in the section of this path. A page without a section, such as an error,
-    /// names none.
-    fn new(title: impl Into<String>, section: &str) -> Self {
-        let link = |(href, name): (&str, &str)| NavLink {
-            href: href.to_owned(),
-            name: name.to_owned(),
-            current: href == section,
-        };
-        Self {
-            title: title.into(),
-            links: SECTIONS.map(link).into(),
-        }
-    }
+/// The clock and the faults of the bank, which people set and order.
+struct Steering {
+    now: String,
+    rate: u32,
+    /// True if the clock does not show the real time.
+    is_set: bool,
+    faults: Vec<OrderedFault>,
+}
+
+/// A fault that is ordered.
+#[derive(Deserialize)]
+struct OrderedFault {
+    number: u64,
+    fault: String,
 }
 
 /// The links to the pages of a list before and after this one.
@@ -253,7 +268,33 @@ const RESUME: Task = Task(
 const RESEND_ALL: Task = Task("Resend all dead letters", Operation::Resend, "endpoint");
 const SEND: Task = Task("Send a sample message", Operation::Send, "endpoint");
 
+/// The difference between two readings of one clock.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(1);
+
 impl PageState {
+    /// Returns the top of a page in the section of this path.
+    async fn head(&self, title: &str, section: &'static str) -> Result<Head, PageError> {
+        let (clock, nothing) = (&self.data.clock, <[(&str, &str); 0]>::default());
+        let faults = Arguments::from_texts(Operation::Faults, nothing)?;
+        let mut faults = self.data.control.carry_out(&faults).await?;
+        let (now, real) = (clock.now(), SystemClock.now());
+        let refusal = self.refusal.as_ref();
+        Ok(Head {
+            title: title.to_owned(),
+            section,
+            steering: Some(Steering {
+                now: readable(&now.to_string()),
+                rate: clock.rate(),
+                is_set: clock.rate() != 1
+                    || now.saturating_since(real).max(real.saturating_since(now)) > CLOCK_TOLERANCE,
+                faults: serde_json::from_value(faults["faults"].take()).unwrap_or_default(),
+            }),
+            refused: refusal
+                .filter(|refusal| !has_form(refusal.operation))
+                .map(|refusal| refusal.why.clone()),
+        })
+    }
+
     /// Returns the command of a task for the data folder of this provider.
     fn command(&self, task: Task, about: &str) -> Command {
         let Task(does, operation, member) = task;
@@ -270,10 +311,9 @@ impl PageState {
         if operation == Operation::Send {
             line = format!("bankrail message sample query | {line} --message - --wait 20");
         }
-        let buttons = self.buttons.as_ref();
-        let button = buttons.filter(|_| BUTTONS.contains(&operation));
-        let button = button.map(|buttons| Button {
-            token: buttons.token.expose_secret().to_owned(),
+        let token = self.token.as_ref().filter(|_| BUTTONS.contains(&operation));
+        let button = token.map(|token| Button {
+            token: token.expose_secret().to_owned(),
             operation: operation_name,
             member,
             about: about.to_owned(),

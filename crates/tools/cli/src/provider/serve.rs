@@ -280,6 +280,8 @@ pub(super) async fn run(
     }
     bank.follow_customers().await;
     let control = bank.control(folders);
+    #[cfg(feature = "page")]
+    let clock = Arc::clone(&bank.clock);
     let Bank {
         issuer,
         emulator,
@@ -311,11 +313,7 @@ pub(super) async fn run(
         );
         output.line(format_args!("operations     http://{address}/readyz"))?;
     }
-    #[cfg_attr(
-        not(feature = "page"),
-        expect(unused_variables, reason = "the page alone uses it")
-    )]
-    let control = if let Some(address) = arguments.control {
+    if let Some(address) = arguments.control {
         if !address.ip().is_loopback() && !arguments.control_beyond_loopback {
             return Err(Failure::unable(
                 format_args!("--control: expected a loopback address, found {address}"),
@@ -332,10 +330,7 @@ pub(super) async fn run(
             access.url,
             access.file.display()
         ))?;
-        Some(control)
-    } else {
-        None
-    };
+    }
     #[cfg(feature = "page")]
     if let WantedPage::At(address) = arguments.page {
         let (listener, address) = listen(address, "--page").await?;
@@ -345,6 +340,8 @@ pub(super) async fn run(
             outbox: Arc::new(store.outbox()),
             dispatcher: dispatcher.clone(),
             control,
+            has_buttons: arguments.control.is_some(),
+            clock,
             issuer: issuer.clone(),
             data: folders.root().to_owned(),
             config: folders.other_config(),

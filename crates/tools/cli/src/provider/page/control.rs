@@ -1,20 +1,19 @@
 //! The buttons of a provider that runs with its control, and the view of its clock and faults.
 
-use super::Page;
 use super::error::{PageError, Refused};
 use super::text::filters;
-use super::{Head, html};
-use crate::clock::readable;
+use super::{After, Head, Page, PageState, endpoints, html, outbox};
 use crate::provider::control::operator;
 use askama::Template;
-use axum::extract::{Form, State};
+use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse as _, Response};
-use bankrail::values::SecretString;
-use bankrail_emulator::{Arguments, Control, ControlError, Fault, MemberKind, Operation};
-use serde_json::Value;
+use bankrail_emulator::{
+    Arguments, ControlError, Fault, FaultOrder, Member, MemberKind, Operation,
+};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The path that buttons send to.
 pub(super) const PATH: &str = "/do";
@@ -35,103 +34,173 @@ const FORMS: [(Operation, &str); 4] = [
     (Operation::Resend, "Resend messages"),
 ];
 
-/// The control of a provider, and the token that its buttons send: no other site knows it.
-pub(super) struct Buttons {
-    pub(super) control: Control,
-    pub(super) token: SecretString,
+/// The kinds of calls that a fault can be for, and the beginning of its name then.
+const FAULT_KINDS: [(&str, &str); 4] = [
+    ("All calls that can meet it", ""),
+    ("Token calls", "token-"),
+    ("Statement calls", "statement-"),
+    ("Deliveries", "webhook-"),
+];
+
+pub(super) fn has_form(operation: Operation) -> bool {
+    FORMS.iter().any(|(form, _)| *form == operation)
 }
 
-impl Buttons {
-    /// Carries out an operation without members, and returns this member of its answer.
-    async fn said(&self, operation: Operation, name: &str) -> Result<Value, PageError> {
-        let nothing: [(&str, &str); 0] = [];
-        let said = self
-            .control
-            .carry_out(&Arguments::from_texts(operation, nothing)?)
-            .await?;
-        Ok(said.get(name).cloned().unwrap_or_default())
-    }
+/// An operation that was refused.
+#[derive(Clone)]
+pub(super) struct Refusal {
+    pub(super) operation: Operation,
+    given: BTreeMap<String, String>,
+    pub(super) why: String,
 }
 
-impl From<ControlError> for PageError {
-    fn from(error: ControlError) -> Self {
-        Self::NotDone(error.to_string())
-    }
+/// The form of an operation.
+struct ControlForm {
+    operation: Operation,
+    button: &'static str,
+    fields: Vec<Field>,
+    /// The refusal, unless a field shows it.
+    refused: Option<String>,
 }
 
-/// The state of a provider with a control.
-struct Steered<'a> {
-    token: &'a str,
-    now: String,
-    rate: String,
-    /// The numbers and descriptions of the faults that are ordered.
-    faults: Vec<(u64, String)>,
+/// A field of a form.
+struct Field {
+    member: &'static Member,
+    /// The values that exist, in groups; none for a field that one types into.
+    choices: Vec<(&'static str, Vec<String>)>,
+    given: String,
+    refused: Option<String>,
 }
 
 #[derive(Template)]
 #[template(path = "page/control.html")]
-struct ControlView<'a> {
+struct ControlView {
     head: Head,
-    steered: Option<Steered<'a>>,
+    token: Option<String>,
+    forms: Vec<ControlForm>,
 }
 
 pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError> {
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    let steered = match &page.buttons {
-        None => None,
-        Some(buttons) => {
-            let faults = buttons.said(Operation::Faults, "faults").await?;
-            let fault = |fault: &Value| {
-                (
-                    fault["number"].as_u64().unwrap_or_default(),
-                    text(&fault["fault"]),
-                )
-            };
-            Some(Steered {
-                token: buttons.token.expose_secret(),
-                now: readable(&text(&buttons.said(Operation::Clock, "now").await?)),
-                rate: text(&buttons.said(Operation::Clock, "rate").await?),
-                faults: faults.as_array().into_iter().flatten().map(fault).collect(),
-            })
+    let mut forms = Vec::new();
+    for (operation, button) in FORMS {
+        let refusal = page
+            .refusal
+            .as_ref()
+            .filter(|refusal| refusal.operation == operation);
+        let mut refused = refusal.map(|refusal| refusal.why.clone());
+        let mut fields = Vec::new();
+        for member in operation.members() {
+            let name = member.name;
+            let begins = [format!("{name}: "), format!("expected {name}, ")];
+            let is_meant = |why: &mut String| begins.iter().any(|begin| why.starts_with(begin));
+            let given = refusal.and_then(|refusal| refusal.given.get(name));
+            fields.push(Field {
+                member,
+                choices: choices(&page, name).await?,
+                given: given.cloned().unwrap_or_default(),
+                refused: refused.take_if(is_meant),
+            });
         }
-    };
+        forms.push(ControlForm {
+            operation,
+            button,
+            fields,
+            refused,
+        });
+    }
+    let token = page.token.as_ref();
     Ok(html(&ControlView {
-        head: Head::new("Control", "/control"),
-        steered,
+        head: page.head("Control", "/control").await?,
+        token: token.map(|token| token.expose_secret().to_owned()),
+        forms,
     }))
 }
 
-/// Carries out the operation that the member `do` names, with all other members.
+/// The values of a member that exist, in groups.
+async fn choices(
+    page: &PageState,
+    name: &str,
+) -> Result<Vec<(&'static str, Vec<String>)>, PageError> {
+    let fits = |name: &String| FaultOrder::named(name).is_ok();
+    let faults = |(kind, begin): (&'static str, &str)| {
+        let names = Fault::names().map(|name| format!("{begin}{name}"));
+        (kind, names.filter(fits).collect())
+    };
+    let values = match name {
+        "fault" => return Ok(FAULT_KINDS.map(faults).into()),
+        "customer" => {
+            let book = page.data.directory.book();
+            let codes = book
+                .records()
+                .map(|record| record.customer.code.to_string());
+            codes.collect()
+        }
+        "endpoint" => {
+            let snapshot = page.data.dispatcher.snapshot().await?;
+            endpoints::all(page, &snapshot).await?.into_keys().collect()
+        }
+        "assertions" => vec!["real".to_owned(), "bank".to_owned()],
+        _ => return Ok(Vec::new()),
+    };
+    Ok(vec![("", values)])
+}
+
+/// Carries out the operation that the member `do` names, with all other members. The answer to one
+/// that is refused is the page that it stands on, which says why.
 pub(super) async fn act(
     State(page): State<Page>,
     Form(mut given): Form<BTreeMap<String, String>>,
 ) -> Result<Response, PageError> {
     let mut taken = |name| given.remove(name).unwrap_or_default();
     let [token, name] = ["token", "do"].map(&mut taken);
-    let buttons = page.buttons.as_ref().ok_or(PageError::NotFound)?;
-    if !buttons.token.matches(token.as_bytes()) {
+    let own = page.token.as_ref().ok_or(PageError::NotFound)?;
+    if !own.matches(token.as_bytes()) {
         return Ok(Refused::BUTTON.into_response());
     }
     let operation = Operation::named(&name).ok_or(PageError::NotFound)?;
-    let has_form = FORMS.iter().any(|(form, _)| *form == operation);
-    if !has_form && operation != Operation::RemoveFault && !BUTTONS.contains(&operation) {
+    let is_button = BUTTONS.contains(&operation);
+    if !is_button && !has_form(operation) && operation != Operation::RemoveFault {
         return Err(PageError::NotFound);
     }
     given.retain(|_, value| !value.is_empty());
-    let next = match given.get("number") {
-        Some(number) if BUTTONS.contains(&operation) => format!("/outbox/{number}"),
-        _ if BUTTONS.contains(&operation) => "/endpoints".to_owned(),
-        _ => "/control".to_owned(),
+    let number = given.get("number").filter(|_| is_button);
+    let Err(error) = carry_out(&page, operation, given.clone()).await else {
+        let next = match number {
+            Some(number) => format!("/outbox/{number}"),
+            None if is_button => "/endpoints".to_owned(),
+            None => "/control".to_owned(),
+        };
+        return Ok((StatusCode::SEE_OTHER, [(LOCATION, next)]).into_response());
     };
+    let number = number.and_then(|number| number.parse().ok());
+    let refusal = Some(Refusal {
+        operation,
+        given,
+        why: crate::text::shown(&error.to_string()).into_owned(),
+    });
+    let page = State(Arc::new(PageState {
+        refusal,
+        ..PageState::clone(&page)
+    }));
+    let view = match number {
+        _ if has_form(operation) || !is_button => show(page).await,
+        Some(number) => outbox::show(page, Path(number)).await,
+        None => endpoints::list(page, Query(After { after: None })).await,
+    };
+    Ok((StatusCode::CONFLICT, view?).into_response())
+}
+
+/// Carries out an operation in the name of the person who runs the provider.
+async fn carry_out(
+    page: &PageState,
+    operation: Operation,
+    mut given: BTreeMap<String, String>,
+) -> Result<(), ControlError> {
     if operation.members().iter().any(|member| member.name == "by") {
         given.insert("reason".to_owned(), "on the page".to_owned());
         given.extend(operator().map(|name| ("by".to_owned(), name)));
     }
     let arguments = Arguments::from_texts(operation, given)?;
-    buttons.control.carry_out(&arguments).await?;
-    Ok((StatusCode::SEE_OTHER, [(LOCATION, next)]).into_response())
+    page.data.control.carry_out(&arguments).await?;
+    Ok(())
 }

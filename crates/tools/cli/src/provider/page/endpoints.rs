@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// The facts of an endpoint, from customers, dispatcher and outbox.
 #[derive(Clone, Default)]
-struct Known {
+pub(super) struct Known {
     customer: Option<String>,
     url: Option<String>,
     stopped: Option<StoppedEndpoint>,
@@ -64,7 +64,7 @@ impl EndpointRow {
 
 /// All endpoints by their names: those that customers have, and those of which the outbox still has
 /// something.
-async fn all(
+pub(super) async fn all(
     shared: &PageState,
     snapshot: &DispatcherSnapshot,
 ) -> Result<BTreeMap<String, Known>, PageError> {
@@ -123,7 +123,7 @@ pub(super) async fn list(
     }
     let (listed, last) = first_rows(later);
     Ok(html(&EndpointsView {
-        head: Head::new("Endpoints", "/endpoints"),
+        head: page.head("Endpoints", "/endpoints").await?,
         now: snapshot.at,
         rows: listed
             .into_iter()

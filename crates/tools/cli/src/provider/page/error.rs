@@ -1,24 +1,30 @@
 //! Answers that are no view.
 
+use super::text::{filters, shown};
 use super::{Head, html};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use bankrail::values::StoreError;
+use bankrail_emulator::ControlError;
 
 /// Why a view is not shown.
 pub(super) enum PageError {
     /// Nothing exists at this address.
     NotFound,
-    /// A button's operation was refused: the reason.
-    NotDone(String),
-    /// The store or directory that the view shows failed.
-    Store(StoreError),
+    /// The store, directory or control that the view shows failed: the causes.
+    Failed(String),
 }
 
 impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
-        Self::Store(error)
+        Self::Failed(crate::failure::causes(&error))
+    }
+}
+
+impl From<ControlError> for PageError {
+    fn from(error: ControlError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 
@@ -39,33 +45,23 @@ impl IntoResponse for PageError {
                 "There is nothing at this address.".to_owned(),
                 "It may have been removed or forgotten since the link to it was made.",
             ),
-            Self::NotDone(why) => (
-                StatusCode::CONFLICT,
-                "Not done",
-                crate::text::shown(&why).into_owned(),
-                "Go back, and change what you asked for.",
-            ),
-            Self::Store(error) => {
-                let causes = crate::failure::causes(&error);
+            Self::Failed(causes) => {
                 tracing::error!(error = %causes, "the page could not be made");
-                let what = super::text::shown(&causes);
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
                     "Cannot be read",
-                    what,
+                    shown(&causes),
                     "Reload the page to try again.",
                 )
             }
         };
-        (
-            status,
-            html(&ErrorView {
-                head: Head::new(title, ""),
-                what,
-                next,
-            }),
-        )
-            .into_response()
+        let head = Head {
+            title: title.to_owned(),
+            section: "",
+            steering: None,
+            refused: None,
+        };
+        (status, html(&ErrorView { head, what, next })).into_response()
     }
 }
 

@@ -217,7 +217,7 @@ pub(super) async fn list(
     };
     let states = std::iter::once(None).chain(OutboxState::ALL.iter().copied().map(Some));
     Ok(html(&OutboxView {
-        head: Head::new("Outbox", "/outbox"),
+        head: page.head("Outbox", "/outbox").await?,
         now,
         is_filtered: state.is_some() || asked.endpoint.is_some() || asked.before.is_some(),
         endpoint: asked.endpoint.clone(),
@@ -279,7 +279,7 @@ pub(super) async fn show(
         commands.push(page.command(RESUME, summary.endpoint.as_str()));
     }
     let (mut content, mut exchanges) = (None, Vec::new());
-    if page.buttons.is_some() {
+    if page.data.has_buttons {
         content = page
             .data
             .outbox
@@ -300,7 +300,7 @@ pub(super) async fn show(
         .take(MAX_DELIVERIES)
         .collect();
     Ok(html(&EntryView {
-        head: Head::new(format!("Message {number}"), "/outbox"),
+        head: page.head(&format!("Message {number}"), "/outbox").await?,
         now,
         deliveries,
         row: EntryRow::new(&page, summary, last, &endpoints, now),

@@ -1,8 +1,9 @@
 //! The buttons, and the view of clock and faults.
 
-use super::world::World;
-use bankrail::mailbox::{EntryId, OutboxState};
+use super::world::{World, call};
+use bankrail::mailbox::{Disposition, EntryId, OutboxState};
 use bankrail::values::{Clock as _, Timestamp};
+use bankrail_emulator::{Endpoint, Fault};
 
 /// The token of the buttons of a page.
 fn token(page: &str) -> &str {
@@ -109,6 +110,157 @@ async fn buttons_do_what_their_commands_do() {
 }
 
 #[tokio::test]
+async fn a_refused_button_is_answered_with_its_own_page() {
+    let world = World::steered().await;
+    world.fill("no such endpoint").await;
+    for (form, heading, why) in [
+        (
+            "do=drop&number=2",
+            "Message 2",
+            "expected a message to deliver, found one that is delivered",
+        ),
+        (
+            "do=pause&endpoint=nobody",
+            "Endpoints",
+            "expected an endpoint of a customer, found ",
+        ),
+        (
+            "do=remove-fault&number=7",
+            "Control",
+            "expected the number of a fault that is ordered, found another",
+        ),
+    ] {
+        let (status, page) = press(&world, form).await;
+        assert_eq!(status, 409, "{form}");
+        let told = format!("<p class=\"wrong\" role=\"alert\">Not done: {why}");
+        assert!(
+            page.contains(&format!("<h1>{heading}</h1>")) && page.contains(&told),
+            "{form}: {page}"
+        );
+    }
+    assert!(!world.page("/control").await.contains("Not done"));
+}
+
+#[tokio::test]
+async fn a_mistake_in_a_form_is_told_beside_its_field() {
+    let world = World::steered().await;
+    for (form, field, why) in [
+        (
+            "do=set-clock&now=tomorrow&rate=2",
+            "value=\"tomorrow\" autocomplete=\"off\" id=\"set-clock-now\" name=\"now\"",
+            "now: ",
+        ),
+        (
+            "do=add-fault&fault=statement-500&share=2",
+            "value=\"2\" autocomplete=\"off\" id=\"add-fault-share\" name=\"share\"",
+            "share: expected a rate",
+        ),
+        (
+            "do=step-clock",
+            "inputmode=\"numeric\" id=\"step-clock-seconds\" name=\"seconds\" required",
+            "expected seconds, found none",
+        ),
+    ] {
+        let (status, page) = press(&world, form).await;
+        assert_eq!(status, 409, "{form}");
+        let (_, rest) = page.split_once(field).expect(form);
+        let marks = " aria-invalid=\"true\" aria-describedby=\"wrong\" autofocus>";
+        assert!(rest.starts_with(marks), "{form}: {page}");
+        let told = format!("<strong class=\"wrong\" id=\"wrong\">{why}");
+        assert!(rest.contains(&told), "{form}: {page}");
+        assert_eq!(page.matches("id=\"wrong\"").count(), 1);
+    }
+    let (_, page) = press(&world, "do=add-fault&fault=statement-500&share=2").await;
+    assert!(page.contains("<option selected>statement-500</option>"));
+    let (status, page) = press(&world, "do=resend").await;
+    let told = "role=\"alert\">expected either a number or an endpoint</strong>";
+    assert!(status == 409 && page.contains(told), "{page}");
+}
+
+#[tokio::test]
+async fn forms_offer_what_exists() {
+    let world = World::steered().await;
+    world.fill("no such endpoint").await;
+    let page = world.page("/control").await;
+    for offered in [
+        "<option>ACME</option>",
+        "<option>BETA</option>",
+        "<option>acme</option>",
+        "<option>gone no such endpoint</option>",
+        "<optgroup label=\"Statement calls\">",
+        "<option>statement-repeating-cursor</option>",
+        "<option>webhook-flood</option>",
+        "<option>bank</option>",
+    ] {
+        assert!(page.contains(offered), "{offered}: {page}");
+    }
+    assert!(!page.contains("token-repeating-cursor"), "no such fault");
+}
+
+#[tokio::test]
+async fn clock_and_faults_are_on_every_view() {
+    let world = World::steered().await;
+    world.fill("no such endpoint").await;
+    let views = [
+        "/",
+        "/calls",
+        "/outbox",
+        "/outbox/1",
+        "/endpoints",
+        "/control",
+    ];
+    for view in views {
+        assert!(!world.page(view).await.contains("<aside"), "{view}");
+    }
+    let set = "do=set-clock&now=2021-07-29T01:02:03.000Z&rate=0";
+    assert_eq!(press(&world, set).await, to("/control"));
+    let fault = "do=add-fault&fault=statement-500&count=2";
+    assert_eq!(press(&world, fault).await, to("/control"));
+    for view in views {
+        let page = world.page(view).await;
+        for told in [
+            "The bank's clock is set: <b>2021-07-29 01:02:03 UTC</b>, standing still.",
+            "Faults are ordered: <b><bdi>statement-500, count 2</bdi></b>.",
+        ] {
+            assert!(page.contains(told), "{view}: {told}: {page}");
+        }
+    }
+    assert_eq!(press(&world, "do=set-clock&now=real").await, to("/control"));
+    let page = world.page("/").await;
+    assert!(page.contains("<aside") && !page.contains("clock is set"));
+}
+
+#[tokio::test]
+async fn what_was_ordered_needs_no_attention() {
+    let world = World::steered().await;
+    let mut refused = call();
+    (refused.status, refused.fault) = (Some(500), Some(Fault::Status(500)));
+    world.calls.record(refused.clone());
+    let page = world.page("/").await;
+    assert!(page.contains("Nothing needs attention."), "{page}");
+    assert!(page.contains("<b>1</b> refused of the newest 500"));
+    assert!(page.contains("<span class=\"badge wait\">500</span>"));
+    // A dead letter all the same, if its delivery met a fault.
+    let entry = world.enqueue("acme").await;
+    let message = world.lease(1).await.remove(0);
+    world
+        .record(&message, Some(503), None, Disposition::DeadLetter)
+        .await;
+    assert!(world.page("/").await.contains("1 dead letter is no longer"));
+    refused.endpoint = Endpoint::Webhook;
+    let id = message.message.message_id.to_string().parse().unwrap();
+    refused.headers.insert("x-message-id", id);
+    world.calls.record(refused.clone());
+    let page = world.page("/").await;
+    assert!(page.contains("Nothing needs attention."), "{entry}: {page}");
+    // The next call is refused for another reason.
+    (refused.endpoint, refused.fault) = (Endpoint::Statement, None);
+    world.calls.record(refused);
+    let page = world.page("/").await;
+    assert!(page.contains("Needs attention") && page.contains("1 of the newest 500 calls refused"));
+}
+
+#[tokio::test]
 async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
     let world = World::steered().await;
     world.fill("no such endpoint").await;
@@ -147,9 +299,16 @@ async fn a_message_is_shown_with_what_was_sent_and_answered_and_sent_again() {
         "another message"
     );
     assert_eq!(
-        world.page("/calls").await.matches("<li").count(),
-        of_calls.matches("<li").count()
+        world
+            .page("/calls")
+            .await
+            .matches("<li class=\"call")
+            .count(),
+        of_calls.matches("<li class=\"call").count() + 1
     );
+    let rows = async |view| world.page(view).await.matches("<li class=\"call").count();
+    assert_eq!(rows("/calls?deliveries=yes").await, 1);
+    assert_eq!(rows("/calls?refused=yes").await, 2, "a delivery is no call");
     for (about, status) in [("5", 409), ("77", 409), ("x", 409)] {
         assert_eq!(
             press(&world, &format!("do=resend&number={about}")).await.0,
@@ -165,10 +324,8 @@ async fn the_messages_of_a_span_are_sent_again() {
     world.fill("no such endpoint").await;
     let page = world.page("/control").await;
     for field in ["number", "endpoint", "since", "until"] {
-        assert!(
-            page.contains(&format!("<input name=\"{field}\"")),
-            "{field}: {page}"
-        );
+        let field = format!("id=\"resend-{field}\" name=\"{field}\"");
+        assert!(page.contains(&field), "{field}: {page}");
     }
     let state = async || {
         let summary = world.outbox.summary(EntryId::new(2)).await.unwrap();
@@ -201,7 +358,7 @@ async fn the_clock_is_set_and_faults_are_ordered() {
         world
             .page("/control")
             .await
-            .contains("<b>2021-07-29 02:02:03 UTC</b>")
+            .contains("<b>2021-07-29 02:02:03 UTC</b>, standing still</dd>")
     );
     assert_eq!(
         press(&world, "do=add-fault&fault=statement-500&customer=&count=2").await,
