@@ -14,7 +14,6 @@ module Messages
   CODE = lambda do |*known|
     ->(v) { v.is_a?(String) && !v.empty? && !(Fault.on?('narrow-codes') && !known.include?(v)) }
   end
-  OBJECT = ->(v) { v.is_a?(Hash) }
   FLAG = ->(v) { v == true || v == false || (Fault.on?('text-flag') && %w[true false].include?(v)) }
 
   TIMESTAMP = lambda do |v|
@@ -58,7 +57,13 @@ module Messages
   STATUS = %w[ACTV CNCD CRTD SUSD].freeze
   ACTION_TYPE = %w[AMND CREA STCH].freeze
   ACTION_STATUS = %w[CMPL DECL PEND RECL TIMO].freeze
-  DETAILS = ->(v) { v.is_a?(Hash) && v.size == 1 && v.values.all?(Hash) }
+  # An object whose members of these names are text.
+  def self.texts(*names) = object(names.to_h { |name| [name, TEXT] })
+
+  PARTY = %w[party_type party_name ultimate_party_name account_identification_type_code account_identification
+             account_alias_type_code account_alias_identification party_reference].freeze
+  AMENDMENT = object('amendment' => object('debtor_information' => texts(*PARTY)))
+  DETAILS = ->(v) { v.is_a?(Hash) && v.size == 1 && v.values.all?(Hash) && AMENDMENT.call(v) }
 
   KINDS = {
     'outcome' => {
@@ -94,7 +99,7 @@ module Messages
         'clearing_system_reference' => text(1..35), 'acceptance_date_time' => TIMESTAMP,
         'original_transaction_reference' => object(
           'original_instruction_identification' => TEXT, 'instructed_amount' => MONEY,
-          'mandate_identification' => TEXT, 'creditor_name' => TEXT, 'creditor_ultimate_name' => TEXT,
+          'mandate_identification' => MANDATE, 'creditor_name' => TEXT, 'creditor_ultimate_name' => TEXT,
           'creditor_account_identification' => TEXT
         )
       }
@@ -110,10 +115,11 @@ module Messages
         'payment_details' => object('transaction_identification' => TEXT, 'instruction_identification' => TEXT,
                                     'transaction_date' => DATE, 'original_transaction_amount' => MONEY),
         'mandate_details' => object(
-          'mps_user_id' => TEXT, 'mandate_identification' => TEXT, 'establishment_scheme' => TEXT,
+          'mps_user_id' => USER, 'mandate_identification' => MANDATE, 'establishment_scheme' => TEXT,
           'mandate_purpose_code' => TEXT, 'description' => TEXT, 'additional_information' => TEXT,
-          'debtor_information' => OBJECT, 'creditor_information' => OBJECT,
+          'debtor_information' => texts(*PARTY), 'creditor_information' => texts('party_reference'),
           'payment_information' => object(
+            'payment_frequency' => TEXT, 'payment_amount_type' => TEXT,
             'payment_execute_not_before_time' => TIME, 'count_per_period' => TEXT, 'point_in_time' => TEXT,
             'first_payment_amount' => MONEY, 'last_payment_amount' => MONEY, 'amount' => MONEY,
             'maximum_amount' => MONEY
