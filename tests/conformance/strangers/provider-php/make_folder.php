@@ -60,5 +60,7 @@ foreach (['FIRST' => ['AUD', 'USD', 'SBD', 'HKD', 'SGD', 'INR', 'PGK', 'VND'], '
 }
 $state = ['customers' => $customers, 'accounts' => $accounts, 'tokens' => [], 'counts' => [], 'stepped' => 0, 'booked' => 0,
     'audience' => "$base/v1.0/auth", 'secret' => bin2hex(random_bytes(16))];
+$limits = ['tokens_per_hour' => 10, 'tokens_per_second' => 2, 'statements_per_hour' => 25];
+file_put_contents("$folder/limits.json", json_encode($limits, JSON_PRETTY_PRINT));
 file_put_contents("$folder/state.json", json_encode($state, JSON_THROW_ON_ERROR));
 chmod("$folder/state.json", 0600);

@@ -1,5 +1,6 @@
 <?php
-// A provider of tokens and statements: server.php FOLDER [FAULT]. One process for each connection.
+// A provider of tokens and statements: server.php FOLDER PORT [--fault NAME]. One process for each
+// connection.
 
 declare(strict_types=1);
 
@@ -16,8 +17,9 @@ const REASONS = [
     503 => 'Service Unavailable',
 ];
 
-$folder = $argv[1] ?? exit("usage: server.php FOLDER [FAULT]\n");
-define('FAULT', $argv[2] ?? '');
+[$folder, $port] = [$argv[1] ?? null, $argv[2] ?? exit("usage: server.php FOLDER PORT [--fault NAME]\n")];
+define('FAULT', ($argv[3] ?? '') === '--fault' ? $argv[4] : '');
+define('LIMITS', json_decode(file_get_contents("$folder/limits.json"), true, 4, JSON_THROW_ON_ERROR));
 $known = array_map(fn ($line) => explode("\t", $line)[0], file(__DIR__ . '/faults.tsv'));
 if (FAULT !== '' && !in_array(FAULT, $known, true)) {
     fwrite(STDERR, 'no fault is named ' . FAULT . "\n");
@@ -44,8 +46,8 @@ function answer(string $folder, string $method, string $path, array $headers, st
     $work = match ($path) {
         '/v1.0/auth' => fn (State $state) => issue_token($state, $headers, $body),
         '/accounts/v2.0/statement' => fn (State $state) => answer_statement($state, $headers, $body, $requestKey),
-        '/control/bookings' => fn (State $state) => book($state, $body),
-        '/control/clock' => function (State $state) use ($body) {
+        '/order/book' => fn (State $state) => book($state, $body),
+        '/order/clock' => function (State $state) use ($body) {
             $state->data['stepped'] += (int) (json_decode($body, true)['seconds'] ?? 0);
             return [200, [], '{}'];
         },
@@ -161,14 +163,13 @@ function serve($stream, string $folder): void
     } while ($stays);
 }
 
-$port = getenv('PORT') ?: '9444';
 $context = stream_context_create(['ssl' => ['local_cert' => "$folder/server.pem", 'local_pk' => "$folder/server-key.pem"]]);
 $listener = stream_socket_server("tcp://127.0.0.1:$port", $error, $reason, STREAM_SERVER_BIND | STREAM_SERVER_LISTEN, $context);
 if ($listener === false) {
     fwrite(STDERR, "cannot listen on port $port: $reason\n");
     exit(2);
 }
-fwrite(STDERR, "listening on https://localhost:$port\n");
+echo "ready: https://localhost:$port\n";
 pcntl_signal(SIGCHLD, SIG_IGN);
 while (true) {
     $stream = @stream_socket_accept($listener, 3600);

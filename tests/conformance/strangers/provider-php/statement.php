@@ -1,7 +1,6 @@
 <?php
 // The statement endpoint: a page of the current statement of an account, as camt.052.001.06.
 
-const STATEMENT_LIMITS = [3_600_000 => 25];
 const MAX_ENTRIES = 1000;
 const NO_MINOR_UNITS = ['VND'];
 
@@ -33,10 +32,8 @@ function answer_statement(State $state, array $headers, string $body, string $re
     if (!in_array(SCOPES[0], $token['scopes'], true) && !broken('scopes-ignored')) {
         return $refuse(403, 'EC000002', 'the access token is not for statements');
     }
-    $wait = $state->count(
-        "statement $customer",
-        broken('statement-limit-double') ? [3_600_000 => 50] : STATEMENT_LIMITS
-    );
+    $limit = LIMITS['statements_per_hour'] * (broken('statement-limit-double') ? 2 : 1);
+    $wait = $state->count("statement $customer", [3_600_000 => $limit]);
     if ($wait > 0) {
         $refusal = $refuse(broken('limit-503') ? 503 : 429, 'EC000001', 'the rate limit is exceeded');
         $refusal[1]['Retry-After'] = (string) $wait;

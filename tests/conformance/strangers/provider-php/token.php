@@ -8,7 +8,6 @@ const SCOPES = [
     'AU.INSTO.PAYTO.MPIR.WRITE',
 ];
 const TOKEN_SECONDS = 3600;
-const TOKEN_LIMITS = [3_600_000 => 10, 1000 => 2];
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
 
 function token_refusal(int $status, string $error, string $description): array
@@ -23,7 +22,7 @@ function issue_token(State $state, array $headers, string $body): array
     if ($customer === null && !(broken('token-key-optional') && !isset($headers['apikey']))) {
         return token_refusal(401, 'invalid_client', 'the API key is missing or unknown');
     }
-    $limits = TOKEN_LIMITS;
+    $limits = [3_600_000 => LIMITS['tokens_per_hour'], 1000 => LIMITS['tokens_per_second']];
     if (broken('token-second-unlimited')) {
         unset($limits[1000]);
     }

@@ -1,4 +1,4 @@
-# The receivers of a customer: server.rb FOLDER [FAULT].
+# The receivers of a customer: server.rb FOLDER PORT [--fault NAME].
 require 'socket'
 require 'openssl'
 require 'json'
@@ -6,7 +6,7 @@ require 'securerandom'
 require 'time'
 
 module Fault
-  NAME = ARGV[1].to_s
+  NAME = ARGV[2] == '--fault' ? ARGV[3].to_s : ''
   KNOWN = File.readlines(File.join(__dir__, 'faults.tsv')).map { |line| line[/\A[a-z0-9-]+/] }.compact
   abort "no fault is named #{NAME}" unless NAME.empty? || KNOWN.include?(NAME)
   def self.on?(name) = NAME == name
@@ -131,7 +131,7 @@ class Server
     def initialize(status) = super(@status = status)
   end
 
-  def initialize(folder, receivers)
+  def initialize(folder, port, receivers)
     @receivers = receivers
     @context = OpenSSL::SSL::SSLContext.new
     @context.min_version = OpenSSL::SSL::TLS1_2_VERSION
@@ -139,13 +139,13 @@ class Server
       OpenSSL::X509::Certificate.new(File.read(File.join(folder, 'server.pem'))),
       OpenSSL::PKey.read(File.read(File.join(folder, 'server-key.pem')))
     )
-    @listener = TCPServer.new('127.0.0.1', Integer(ENV.fetch('PORT', '9443')))
+    @listener = TCPServer.new('127.0.0.1', port)
     @listener.listen(512)
     @slots = SizedQueue.new(MAX_CONNECTIONS)
   end
 
   def run
-    warn "listening on https://localhost:#{@listener.addr[1]}"
+    puts "ready: https://localhost:#{@listener.addr[1]}"
     loop do
       socket = @listener.accept
       @slots << true
@@ -256,8 +256,9 @@ class Server
 end
 
 require 'timeout'
-folder = ARGV.fetch(0) { abort 'usage: server.rb FOLDER [FAULT]' }
+abort 'usage: server.rb FOLDER PORT [--fault NAME]' if ARGV.size < 2
+folder, port = ARGV
 trap('TERM') { exit!(0) }
 trap('INT') { exit!(0) }
-$stderr.sync = true
-Server.new(folder, Receivers.new(folder)).run
+$stdout.sync = true
+Server.new(folder, Integer(port), Receivers.new(folder)).run
