@@ -126,7 +126,7 @@ impl Judgement {
         let would_judge = |(option, price): &(&str, &str)| {
             let unjudged = |row: &&Row| match &row.verdict {
                 Verdict::NotSeen(why) | Verdict::NotRun(why) => why.starts_with(option),
-                Verdict::Noted(_) => row.beyond && *option == "--strict",
+                Verdict::Noted(_) => row.fails_strictly && *option == "--strict",
                 _ => false,
             };
             let (count, s) = match rows.iter().filter(unjudged).count() {
@@ -527,5 +527,13 @@ mod tests {
         ];
         assert_eq!(more(&rows), expected);
         assert!(judged(&rows).to_string().ends_with(expected[1]));
+        let open = Row {
+            fails_strictly: false,
+            ..Row::new("-", "a title", noted(), Duration::ZERO)
+        };
+        let (rows, prices) = (vec![open], [("--strict", "no delivery")]);
+        let judgement =
+            Judgement::new("receivers", String::new(), rows, None::<&str>, 7, &prices).unwrap();
+        assert!(judgement.more().is_empty());
     }
 }

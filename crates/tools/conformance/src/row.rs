@@ -19,6 +19,8 @@ pub struct Row {
     /// The duration of its calls. Zero if another row made them.
     pub took: Duration,
     pub(crate) asks: Asks,
+    /// True if the row would fail under `strict` where it is noted.
+    pub(crate) fails_strictly: bool,
 }
 
 /// The demand of a row on the subject, which gives a failure its meaning.
@@ -122,6 +124,7 @@ impl Row {
             verdict,
             took,
             asks: Asks::Service,
+            fails_strictly: is_beyond(id),
         }
     }
 

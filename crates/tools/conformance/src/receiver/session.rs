@@ -363,13 +363,18 @@ impl Session {
         verdict: Verdict,
         begin: Instant,
     ) {
+        // What is noted whatever the receiver does is open, and never fails.
+        let fails_strictly = id == BEYOND && matches!(verdict, Verdict::Failed(_));
         let verdict = match verdict {
-            Verdict::Failed(why) if id == BEYOND && !self.strict => Verdict::Noted(why),
+            Verdict::Failed(why) if fails_strictly && !self.strict => Verdict::Noted(why),
             other => other,
         };
         if self.wants(id) {
             let row = row::Row::new(id, title, verdict, begin.elapsed());
-            self.rows.push(row.asking(asks));
+            self.rows.push(row::Row {
+                fails_strictly,
+                ..row.asking(asks)
+            });
         }
     }
 }
