@@ -68,6 +68,7 @@ FAULTS = {
     "order": "refuses what comes after the settlement",
     "twice": "handles what it knows once more",
     "last-wins": "takes the status that came last for the state",
+    "lists-refused": "lists what it refuses as handled",
     # Headers.
     "correlation": "demands X-Correlation-Id",
     "attended": "refuses the priority ATTENDED",
@@ -490,6 +491,8 @@ class Receivers:
             with self.lock:
                 return self.store(kind, headers.get("X-Message-Id"), message)
         except Refused as refused:
+            if "lists-refused" in chosen:
+                self.handle("query", headers.get("X-Message-Id"), {"creation_date_time": ""})
             return 400, {**REFUSED, "detail": str(refused)} if "oracle" in chosen else REFUSED
 
     def check(self, kind, headers):

@@ -42,6 +42,7 @@ RECEIVER_CASES = [
     ("order", "S23.18"),
     ("twice", "S23.16"),
     ("last-wins", "S23.18"),
+    ("lists-refused", "S22.16"),
     ("correlation", "S21.7"),
     ("attended", "S21.8"),
     ("request-key", "S21.9"),
@@ -105,7 +106,7 @@ RUNS = [
     "none,unsigned,oaep256,gcm,jwk,large-key,header-members,id,correlation,attended,pending,trigger,narrative,latin,"
     "masked,variant,duplicate",
     "hmac,bare,rsa15,status,event,order",
-    "twice,last-wins",
+    "twice,last-wins,lists-refused",
     "pss,tag,text,payment-key",
     "request-key,bomb",
     "body",

@@ -12,6 +12,7 @@ use crate::row::{self, Asks, BEYOND, Verdict};
 use crate::selection::Wanted;
 use bankrail_jose::{EncryptionKey, SigningKey};
 use bankrail_webhook::{EachKind, MessageKind};
+use std::collections::HashMap;
 use std::time::Instant;
 
 /// The calls in a row without an answer after which the receiver is taken to be down.
@@ -38,6 +39,8 @@ pub(super) struct Session {
     /// The first delivery of this run with members of the duplicate key, and the id of its
     /// acknowledgement.
     old: Option<(Delivery, Option<String>)>,
+    /// The X-Message-Id of each delivery, with true if it was taken at least once.
+    taken: HashMap<String, bool>,
     silence: u32,
     /// The delivery after which the receiver was silent.
     suspect: String,
@@ -69,6 +72,7 @@ impl Session {
             ids: Vec::new(),
             known_by_id: EachKind::default(),
             old: None,
+            taken: HashMap::new(),
             silence: 0,
             suspect: String::new(),
             down: None,
@@ -324,6 +328,10 @@ impl Session {
 
     async fn send(&mut self, delivery: &Delivery) -> Heard {
         let heard = self.provider.send(delivery).await;
+        if let Heard::Answer(answer) = &heard {
+            let taken = self.taken.entry(delivery.message_id().to_lowercase());
+            *taken.or_default() |= !answer.status.is_client_error();
+        }
         self.silence = if matches!(heard, Heard::Nothing(_)) {
             if self.silence == 0 {
                 self.suspect.clone_from(&delivery.what);

@@ -10,6 +10,7 @@ use crate::row::Verdict;
 use bankrail_webhook::MessageKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
@@ -18,6 +19,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 const ONCE: &str = "S23.16";
 const ORDER: &str = "S23.18";
+const REFUSED: (&str, &str) = ("S22.16", "handles no message that it refuses");
 
 /// The orders in which three messages can come.
 const ORDERS: [[usize; 3]; 6] = [
@@ -129,7 +131,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     let Some(source) = session
         .handled
         .clone()
-        .filter(|_| session.wants(ONCE) || session.wants(ORDER))
+        .filter(|_| [ONCE, ORDER, REFUSED.0].iter().any(|id| session.wants(id)))
     else {
         let unseen = || Verdict::not_seen("--handled names a list of what is handled");
         kinds
@@ -138,6 +140,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
         stories
             .iter()
             .for_each(|story| session.push(ORDER, story.title.to_owned(), unseen(), begin));
+        session.push(REFUSED.0, REFUSED.1.to_owned(), unseen(), begin);
         return Ok(());
     };
     let (mut events, mut told) = (Vec::new(), Vec::new());
@@ -154,7 +157,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
     // From the last delivery on, because receivers handle messages after they have answered.
     let until = Instant::now() + session.provider.timeout;
     let mut is_last = false;
-    let (once, ends) = loop {
+    let (once, ends, refused) = loop {
         // A list that cannot be read now is read again until the time is over.
         let lines = read(&session.provider, &source).await.unwrap_or_default();
         let once: Vec<_> = events
@@ -166,7 +169,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
             .map(|(story, all)| story.ends_right(all, &lines))
             .collect();
         if is_last {
-            break (once, ends);
+            break (once, ends, handles_none(&session.taken, &lines));
         }
         // Once more, because what is right now may be handled again.
         is_last = once
@@ -176,6 +179,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
             || Instant::now() >= until;
         sleep(PAUSE).await;
     };
+    session.push(REFUSED.0, REFUSED.1.to_owned(), refused, begin);
     events
         .iter()
         .zip(once)
@@ -279,6 +283,15 @@ impl Delivered {
             format!("expected it to be handled once, found {count} times")
         })
     }
+}
+
+/// The verdict on what is listed of deliveries that were never taken.
+fn handles_none(taken: &HashMap<String, bool>, lines: &[Line]) -> Verdict {
+    let ids = lines.iter().map(|line| line.message_id.to_lowercase());
+    let found = ids.filter(|id| taken.get(id) == Some(&false)).count();
+    Verdict::when(found == 0, || {
+        format!("expected none of them to be listed, found {found}")
+    })
 }
 
 impl Story {
@@ -395,6 +408,9 @@ mod tests {
             event(&["a"], false).is_handled_once(&found),
             Verdict::NotRun(_)
         ));
+        let none = |taken| handles_none(&HashMap::from([("a".to_owned(), taken)]), &found);
+        assert_eq!(none(true), Verdict::Passed);
+        assert!(matches!(none(false), Verdict::Failed(_)));
         let told = [event(&[], true)];
         let [settled, ..] = &STORIES;
         let verdict = settled.ends_right(&told, &found);
