@@ -82,9 +82,10 @@ pub(crate) enum Command {
     ///
     /// Every call counts against the customer's limits, so the calls are bounded by --budget: 10
     /// for tokens and 25 for statements unless it says otherwise, the most important ones first.
-    /// What the budget did not last for reads "not run". Run it again an hour later with --rest-of,
-    /// or agree on higher limits with the provider. A call that is answered 429 is repeated after
-    /// its Retry-After if that is within --wait.
+    /// Token requests go on as the customer of --second-connection, who has a budget too. What the
+    /// budgets did not last for reads "not run". Run it again an hour later with --rest-of, or
+    /// agree on higher limits with the provider. A call that is answered 429 is repeated after its
+    /// Retry-After if that is within --wait.
     ///
     /// The last lines say what to mend first, and which options would judge more rows, with the
     /// calls and the minutes that each costs. Without a token the rows that need one are not run.

@@ -63,6 +63,14 @@ impl FromStr for Budget {
 }
 
 impl Budget {
+    /// The calls of each endpoint.
+    pub(super) fn purses(self) -> (Purse, Purse) {
+        (
+            Purse::new("token requests", self.tokens),
+            Purse::new("statements", self.statements),
+        )
+    }
+
     /// The time between two token requests. At half of the rate no algorithm of the specification
     /// refuses one: each second has at most half of what it may have, and so has the one before.
     pub(super) fn pause(self) -> Duration {
@@ -80,7 +88,7 @@ pub(super) struct Purse {
 }
 
 impl Purse {
-    pub(super) fn new(name: &'static str, all: u32) -> Self {
+    fn new(name: &'static str, all: u32) -> Self {
         Self {
             name,
             all,

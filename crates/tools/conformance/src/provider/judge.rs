@@ -17,7 +17,7 @@ mod windows;
 mod wire;
 mod xml;
 
-use super::budget::Purse;
+use super::budget::{Budget, Purse};
 use super::{CallsLeft, Customer, ProviderJudgeOptions};
 use crate::client::{address, below, client};
 use crate::error::JudgeError;
@@ -31,6 +31,7 @@ use bankrail_jose::SigningKey;
 use forge::{Assertion, Keys, now};
 use reqwest::Url;
 use reqwest::header::HeaderName;
+use std::mem::{replace, swap};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 use wire::{Answer, Call, send};
@@ -54,7 +55,7 @@ const PRICES: [(&str, &str); 8] = [
     ),
     (
         "--second-connection",
-        "up to 5 token requests and 3 statements, no further minute",
+        "up to 5 token requests and 4 statements, and the other customer's own budget, no further minute",
     ),
     (
         "--scope",
@@ -146,10 +147,14 @@ struct Bearer {
     until: Instant,
 }
 
+/// What a customer has left: token requests, statements, and a token.
+type Left = (Purse, Purse, Option<Bearer>);
+
 pub(super) struct Judge {
     target: Target,
     keys: Keys,
     client: reqwest::Client,
+    budget: Budget,
     tokens: Purse,
     statements: Purse,
     pause: Duration,
@@ -216,12 +221,14 @@ impl Judge {
             on_call,
             ..
         } = options;
+        let (tokens, statements) = budget.purses();
         Ok(Self {
             keys,
             client,
             target,
-            tokens: Purse::new("token requests", budget.tokens),
-            statements: Purse::new("statements", budget.statements),
+            budget,
+            tokens,
+            statements,
             pause: budget.pause(),
             next_token: None,
             wait,
@@ -269,7 +276,6 @@ impl Judge {
         paging::judge(&mut self, &statements).await?;
         refusals::judge_statements(&mut self).await?;
         refusals::judge_tokens(&mut self).await?;
-        late::other_scope(&mut self).await?;
         late::request_keys(&mut self);
         late::end_of_token(&mut self).await?;
         // Late, because nothing is left of the limits afterwards.
@@ -366,6 +372,38 @@ impl Judge {
             Endpoint::Token => self.tokens.left(),
             Endpoint::Statement => self.statements.left(),
         }
+    }
+
+    /// Goes on as the other customer with a budget of its own, and returns what the first one has
+    /// left. `None` if the other customer has no account, key or token, or its limits are counted
+    /// later.
+    async fn as_other_customer(&mut self) -> Result<Option<Left>, JudgeError> {
+        let other = self.target.other.as_ref();
+        let has_account = other.is_some_and(|other| !other.accounts.is_empty());
+        if self.limits || !has_account || self.keys.other.is_none() {
+            return Ok(None);
+        }
+        let (tokens, statements) = self.budget.purses();
+        let first = self.change((tokens, statements, None));
+        self.bearer = token::another(self).await?;
+        if self.bearer.is_some() {
+            return Ok(Some(first));
+        }
+        self.change(first);
+        Ok(None)
+    }
+
+    /// Exchanges the two customers. Returns what this one has left.
+    fn change(&mut self, (tokens, statements, bearer): Left) -> Left {
+        if let (Some(customer), Some(key)) = (&mut self.target.other, &mut self.keys.other) {
+            swap(&mut self.target.customer, customer);
+            swap(&mut self.keys.own, key);
+        }
+        (
+            replace(&mut self.tokens, tokens),
+            replace(&mut self.statements, statements),
+            replace(&mut self.bearer, bearer),
+        )
     }
 
     /// Makes a call if the budget allows it. After a 429 the call is repeated at its `Retry-After`,

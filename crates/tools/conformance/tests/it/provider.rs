@@ -1,7 +1,7 @@
 //! Faults of a provider that the judge must find, and what must not be taken for one.
 
-use crate::subject::{Subject, failure, rows};
-use bankrail_conformance::{Judgement, ProviderJudgeOptions, Verdict};
+use crate::subject::{KEY, Subject, failure, rows};
+use bankrail_conformance::{Customer, Judgement, ProviderJudgeOptions, Verdict};
 
 const PASSED: &[&Verdict] = &[&Verdict::Passed];
 
@@ -50,6 +50,28 @@ async fn a_limit_passes_only_between_the_call_that_is_answered_and_the_one_that_
         let found = counted(fault, beside, true).await;
         let passed = matches!(rows(&found, "S25.16")[..], [Verdict::Passed]);
         assert_eq!(passed, fault.is_empty(), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn the_other_customers_budget_pays_for_further_token_requests() {
+    let subject = Subject::new("", &["AUD", "AUD"], 1).await;
+    for (has_other, expected) in [(false, 1), (true, 2)] {
+        let mut options =
+            ProviderJudgeOptions::new().budget("tokens=2,tokens-per-second=1000".parse().unwrap());
+        if has_other {
+            let other = Customer::new("OTHER", "its-key".into(), ["999001400100099"]);
+            options = options
+                .second_customer(other)
+                .second_signing_key(KEY.clone());
+        }
+        let found = subject.judge(&["S8.13"], options).await;
+        // The small provider takes every assertion.
+        let judged = rows(&found, "S8.13")
+            .into_iter()
+            .filter(|verdict| matches!(verdict, Verdict::Failed(_)))
+            .count();
+        assert_eq!(judged, expected, "{found}");
     }
 }
 

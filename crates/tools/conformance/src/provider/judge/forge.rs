@@ -11,14 +11,27 @@ use serde_json::{Map, Value, json};
 
 /// The keys that assertions are signed with.
 pub(super) struct Keys {
-    own: RsaKeyPair,
-    own_public_pem: String,
+    pub(super) own: Key,
     /// The other customer's.
-    pub(super) other: Option<RsaKeyPair>,
-    /// True if the other key differs from the first.
-    pub(super) other_differs: bool,
-    kid: Option<String>,
+    pub(super) other: Option<Key>,
     unregistered: RsaKeyPair,
+}
+
+/// A customer's key.
+pub(super) struct Key {
+    pair: RsaKeyPair,
+    public_pem: String,
+    kid: Option<String>,
+}
+
+impl Key {
+    fn new(key: &SigningKey) -> Result<Self, JudgeError> {
+        Ok(Self {
+            pair: pair(key)?,
+            public_pem: key.verifying_key().public_key().to_spki_pem(),
+            kid: key.kid().map(str::to_owned),
+        })
+    }
 }
 
 impl Keys {
@@ -26,15 +39,17 @@ impl Keys {
     /// registered.
     pub(super) fn new(own: &SigningKey, other: Option<&SigningKey>) -> Result<Self, JudgeError> {
         let unregistered = SigningKey::generate(RsaSize::Rsa2048).map_err(failed)?;
-        let public = |key: &SigningKey| key.verifying_key().public_key().to_spki_pem();
         Ok(Self {
-            own: pair(own)?,
-            own_public_pem: public(own),
-            kid: own.kid().map(str::to_owned),
-            other_differs: other.is_some_and(|other| public(other) != public(own)),
-            other: other.map(pair).transpose()?,
+            own: Key::new(own)?,
+            other: other.map(Key::new).transpose()?,
             unregistered: pair(&unregistered)?,
         })
+    }
+
+    /// True if the other customer's key differs from the first.
+    pub(super) fn other_differs(&self) -> bool {
+        let other = self.other.as_ref();
+        other.is_some_and(|other| other.public_pem != self.own.public_pem)
     }
 }
 
@@ -77,7 +92,7 @@ impl Assertion {
         let (mut header, mut claims) = (Map::new(), Map::new());
         header.insert("alg".to_owned(), json!("RS256"));
         header.insert("typ".to_owned(), json!("jwt"));
-        if let Some(kid) = &keys.kid {
+        if let Some(kid) = &keys.own.kid {
             header.insert("kid".to_owned(), json!(kid));
         }
         claims.insert("sub".to_owned(), json!(target.customer.code));
@@ -107,23 +122,22 @@ impl Assertion {
             .and_then(Value::as_str)
             .unwrap_or_default();
         let signature = match self.signed {
-            Signed::Own | Signed::Padded => rsa(&keys.own, alg, text.as_bytes())?,
-            Signed::Other => rsa(
-                keys.other.as_ref().unwrap_or(&keys.unregistered),
-                alg,
-                text.as_bytes(),
-            )?,
+            Signed::Own | Signed::Padded => rsa(&keys.own.pair, alg, text.as_bytes())?,
+            Signed::Other => {
+                let other = keys.other.as_ref().map(|other| &other.pair);
+                rsa(other.unwrap_or(&keys.unregistered), alg, text.as_bytes())?
+            }
             Signed::Unregistered => rsa(&keys.unregistered, "RS256", text.as_bytes())?,
-            Signed::Hs256 => mac(keys.own_public_pem.as_bytes(), text.as_bytes()),
+            Signed::Hs256 => mac(keys.own.public_pem.as_bytes(), text.as_bytes()),
             Signed::Unsigned => Vec::new(),
             Signed::Changed => {
                 let mut claims = self.claims.clone();
                 claims.insert("exp".to_owned(), json!(now() + 200));
                 let before = format!("{}.{}", part(&self.header), part(&claims));
-                rsa(&keys.own, "RS256", before.as_bytes())?
+                rsa(&keys.own.pair, "RS256", before.as_bytes())?
             }
             Signed::Shortened => {
-                let mut signature = rsa(&keys.own, alg, text.as_bytes())?;
+                let mut signature = rsa(&keys.own.pair, alg, text.as_bytes())?;
                 signature.truncate(signature.len() / 2);
                 signature
             }

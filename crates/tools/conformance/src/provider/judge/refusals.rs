@@ -5,6 +5,7 @@ use super::Target;
 use super::body;
 use super::checks::{differs, status_of};
 use super::forge::{Signed, now};
+use super::late;
 use super::token::{bearer_of, form};
 use super::wire::{Answer, Call};
 use super::{Endpoint, Judge};
@@ -62,12 +63,18 @@ fn read(rows: &str) -> Vec<Refusal> {
     serde_json::from_str(rows).expect("a test reads the rows")
 }
 
-/// Makes the token requests, and a row for each.
+/// Makes the token requests, and a row for each; also as the other customer when the first one's
+/// budget has been spent.
 pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
     let scope = judge.target.scopes.join(" ");
+    let mut first = None;
     for row in TOKENS.iter() {
         if !judge.wants_row(&row.id, &row.title) {
             continue;
+        }
+        if first.is_none() && judge.left(Endpoint::Token) == 0 {
+            first = Some(judge.as_other_customer().await?);
+            late::other_scope(judge).await?;
         }
         let call = row.token_call(judge, &scope, &row.claims)?;
         let control = row
@@ -77,6 +84,10 @@ pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
             .transpose()?;
         row.judge(judge, Endpoint::Token, call, control.and_then(Result::ok))
             .await;
+    }
+    match first {
+        Some(first) => drop(first.map(|first| judge.change(first))),
+        None => late::other_scope(judge).await?,
     }
     Ok(())
 }
@@ -110,7 +121,7 @@ impl Refusal {
     ) -> Result<Result<Call, &'static str>, JudgeError> {
         let mut assertion = judge.assertion();
         assertion.signed = self.signed;
-        if matches!(self.signed, Signed::Other) && !judge.keys.other_differs {
+        if matches!(self.signed, Signed::Other) && !judge.keys.other_differs() {
             return Ok(Err(
                 "--second-connection names another customer with a key of its own",
             ));

@@ -3,15 +3,16 @@
 
 use super::body::{self, Members};
 use super::checks::{differs, path_of, status_of};
-use super::forge::Assertion;
+use super::forge::{Assertion, now};
 use super::wire::{Answer, Call};
-use super::{Bearer, Endpoint, Judge};
+use super::{Bearer, Endpoint, Judge, NO_TOKEN};
 use crate::error::JudgeError;
 use crate::row::{BEYOND, Verdict};
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_http::names::{REQUEST_KEY, TOKEN_PATH};
 use bankrail_values::json::JsonValue;
 use bankrail_values::{Decimal, excerpt};
+use serde_json::json;
 use std::time::Duration;
 
 /// The four fields.
@@ -31,21 +32,46 @@ pub(super) fn form(
     ])
 }
 
-/// A right request for these scopes.
-async fn request(judge: &mut Judge, scope: &str) -> Result<Result<Answer, Verdict>, JudgeError> {
-    let assertion = judge.assertion();
-    let form = form(judge, &assertion, scope)?;
-    let call = Call::token(&judge.target, &form);
+/// A request with this assertion.
+async fn request(
+    judge: &mut Judge,
+    assertion: &Assertion,
+) -> Result<Result<Answer, Verdict>, JudgeError> {
+    let scope = judge.target.scopes.join(" ");
+    let call = Call::token(&judge.target, &form(judge, assertion, &scope)?);
     Ok(judge.call(Endpoint::Token, call).await)
 }
+
+/// Another token, if a right request is answered with one.
+pub(super) async fn another(judge: &mut Judge) -> Result<Option<Bearer>, JudgeError> {
+    let assertion = judge.assertion();
+    let got = request(judge, &assertion).await?;
+    Ok(got.ok().and_then(|answer| bearer(judge, &answer)))
+}
+
+/// The longest exp of 3600 s, less half a minute for clocks that differ.
+const FAR: (&str, &str) = ("S8.15", "an exp 59 minutes and a half ahead is accepted");
 
 /// Gets the first token and judges its answer.
 ///
 /// # Errors
 /// [`JudgeError`] if the provider cannot be reached.
 pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
-    let scope = judge.target.scopes.join(" ");
-    let answer = match request(judge, &scope).await? {
+    let mut assertion = judge.assertion();
+    let far = json!(now() + 3570);
+    assertion.claims.insert("exp".to_owned(), far);
+    let mut got = request(judge, &assertion).await?;
+    let mut is_far = Verdict::Passed;
+    if let Ok(refusal) = &got
+        && refusal.status != 200
+        && judge.left(Endpoint::Token) > 0
+    {
+        // With an exp that clients usually have.
+        is_far = status_of(refusal, &[200]);
+        let assertion = judge.assertion();
+        got = request(judge, &assertion).await?;
+    }
+    let answer = match got {
         Ok(answer) => answer,
         Err(Verdict::Failed(reason)) => {
             return Err(JudgeError::Unreachable {
@@ -72,8 +98,10 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
     );
     if answer.status != 200 {
         // No other row can judge an answer that is not a token response.
+        judge.row(FAR.0, FAR.1, Verdict::not_run(NO_TOKEN));
         return Ok(());
     }
+    judge.row(FAR.0, FAR.1, is_far);
     for (id, title, check) in ROWS {
         judge.row(
             id,
@@ -103,11 +131,8 @@ pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
     if judge.bearer.is_none() {
         return Ok(String::new());
     }
-    let scope = judge.target.scopes.join(" ");
-    if let Ok(answer) = request(judge, &scope).await? {
-        // The token before stays if there is no other, so that rows show the refusal of a call.
-        judge.bearer = bearer(judge, &answer).or(judge.bearer.take());
-    }
+    // The token before stays if there is no other, so that rows show the refusal of a call.
+    judge.bearer = another(judge).await?.or(judge.bearer.take());
     Ok(judge
         .bearer
         .as_ref()
