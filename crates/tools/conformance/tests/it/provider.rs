@@ -54,6 +54,19 @@ async fn a_limit_passes_only_between_the_call_that_is_answered_and_the_one_that_
 }
 
 #[tokio::test]
+async fn a_limit_that_never_ends_is_found_by_stepping_the_clock() {
+    for fault in ["", "locked out for ever"] {
+        let found = counted(fault, &["S24.7"], true).await;
+        let [again, _] = rows(&found, "S24.7")[..] else {
+            panic!("{found}");
+        };
+        assert_eq!(again == PASSED[0], fault.is_empty(), "{found}");
+    }
+    let found = counted("", &["S24.7"], false).await;
+    assert!(rows(&found, "S24.7")[0].detail().contains("--clock"));
+}
+
+#[tokio::test]
 async fn the_other_customers_budget_pays_for_further_token_requests() {
     let subject = Subject::new("", &["AUD", "AUD"], 1).await;
     for (has_other, expected) in [(false, 1), (true, 2)] {

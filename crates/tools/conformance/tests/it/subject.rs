@@ -167,6 +167,11 @@ impl Bank {
     /// Counts a call. True if it is within the limit of an hour.
     fn may_call(&mut self, who: &str, limit: u64) -> bool {
         let hour = self.now / 3600;
+        let was_refused =
+            |((whom, _), count): (&(String, u64), &u64)| whom == who && *count > limit;
+        if self.fault == "locked out for ever" && self.calls.iter().any(was_refused) {
+            return false;
+        }
         let count = self.calls.entry((who.to_owned(), hour)).or_default();
         *count += 1;
         *count <= limit

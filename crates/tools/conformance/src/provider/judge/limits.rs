@@ -8,7 +8,7 @@ use super::Target;
 use super::checks::status_of;
 use super::forge::now;
 use super::token::{bearer, bearer_of, form};
-use super::windows::fresh_hour;
+use super::windows::{fresh_hour, two_hours_later};
 use super::wire::{Answer, Call};
 use super::{Endpoint, Judge};
 use crate::error::JudgeError;
@@ -37,7 +37,11 @@ const OTHER: (&str, &str) = (
     "S25.19",
     "a customer at its limit does not keep another from its statements",
 );
-const ROWS: [(&str, &str); 7] = [
+const AGAIN: (&str, &str) = (
+    "S24.7",
+    "a customer at its limit is answered again two hours later",
+);
+const ROWS: [(&str, &str); 8] = [
     STATEMENT_LIMIT,
     TOKEN_LIMIT,
     RETRY,
@@ -45,6 +49,7 @@ const ROWS: [(&str, &str); 7] = [
     TOKEN_COUNT,
     TOKEN_SECOND,
     OTHER,
+    AGAIN,
 ];
 
 /// Sends right requests until one is refused.
@@ -60,7 +65,7 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
         judge.same_rows(ROWS, &why);
         return Ok(());
     }
-    if [STATEMENT_LIMIT.0, STATEMENT_COUNT.0, OTHER.0]
+    if [STATEMENT_LIMIT.0, STATEMENT_COUNT.0, OTHER.0, AGAIN.0]
         .iter()
         .any(|id| judge.wants(id))
     {
@@ -76,8 +81,8 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
 }
 
 async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
+    let rows = [STATEMENT_LIMIT, STATEMENT_COUNT, OTHER, AGAIN];
     if let Err(why) = fresh_hour(judge).await {
-        let rows = [STATEMENT_LIMIT, STATEMENT_COUNT, OTHER];
         judge.same_rows(rows, &Verdict::NotRun(why));
         return Ok(());
     }
@@ -102,14 +107,11 @@ async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
     let mut calls = calls.into_iter().cycle();
     let next = &mut |_: &mut Judge| Ok(calls.next().expect("there is an account and a token"));
     let (reached, count) = until_refused(judge, Endpoint::Statement, STATEMENTS, next).await?;
-    let other = match &reached {
-        Verdict::Passed => other_customer(judge).await?,
-        _ => Verdict::not_seen("the limit was not reached"),
+    let [other, again] = match &reached {
+        Verdict::Passed => [other_customer(judge).await?, two_hours_later(judge).await],
+        _ => [(); 2].map(|()| Verdict::not_seen("the limit was not reached")),
     };
-    judge.rows(
-        [STATEMENT_LIMIT, STATEMENT_COUNT, OTHER],
-        [reached, count, other],
-    );
+    judge.rows(rows, [reached, count, other, again]);
     Ok(())
 }
 

@@ -113,9 +113,33 @@ pub(super) async fn fresh_hour(judge: &mut Judge) -> Result<(), String> {
     }
 }
 
+/// The verdict on a customer at its limit, if the clock can be stepped.
+pub(super) async fn two_hours_later(judge: &mut Judge) -> Verdict {
+    if judge.clock.is_none() {
+        return Verdict::not_seen("--clock with --limits shows it");
+    }
+    let answered = async {
+        forget(judge).await?;
+        answered(judge, 1).await
+    };
+    match answered.await {
+        Ok(count) => Verdict::when(count == 1, || {
+            "expected an answer, found 429 or none".to_owned()
+        }),
+        Err(why) => Verdict::NotRun(why),
+    }
+}
+
+/// Lets two hours pass, after which no call counts.
+async fn forget(judge: &mut Judge) -> Result<(), String> {
+    step(judge, 2 * HOUR).await?;
+    judge.tokens = judge.budget.purses().0;
+    Ok(())
+}
+
 /// Goes to the beginning of an hour in which nothing was called, nor in the one before.
 async fn begin_hour(judge: &mut Judge) -> Result<(), String> {
-    step(judge, 2 * HOUR).await?;
+    forget(judge).await?;
     let now = provider_time(judge).await?;
     let now =
         now.ok_or("the provider's time is not seen: no statement is answered after two hours")?;
