@@ -19,7 +19,7 @@ use tokio::time::sleep;
 const ATTEMPTS: usize = 3;
 const PAUSES: u32 = 15;
 
-const ROWS: [(&str, &str); 6] = [
+const ROWS: [(&str, &str); 7] = [
     (
         "S6.24",
         "each booking that was ordered is one entry, and two that are alike are two",
@@ -43,6 +43,10 @@ const ROWS: [(&str, &str); 6] = [
     (
         "S19.17",
         "a fast payment that was ordered has neither with includeNarrative false",
+    ),
+    (
+        "S6.17",
+        "a balance has the direction that bookings that were ordered show",
     ),
 ];
 
@@ -189,7 +193,29 @@ async fn ordered(
             let right = !entry.has_parties && entry.narrative.is_empty();
             booking.if_fast(right, "neither RltdPties nor Ustrd, found one")
         }),
+        vec![(statement.place.clone(), moved(&bookings, &before, &after))],
     ])
+}
+
+/// Wrong if the balances before and after the bookings fit them only with another direction of one
+/// of the two. Balances that do not fit at all may have other reasons.
+fn moved(bookings: &[Booking], before: &Facts, after: &Facts) -> Found {
+    let signed = bookings.iter().map(|booking| match booking.direction() {
+        "CRDT" => booking.value(),
+        _ => -booking.value(),
+    });
+    let net: Decimal = signed.sum();
+    let (before, after) = (before.balance, after.balance);
+    let turned = [before + after, -before - after, before - after];
+    if after - before == net {
+        Found::Right
+    } else if turned.contains(&net) {
+        Found::Wrong(
+            "expected DBIT for an overdraft and CRDT otherwise, found the other".to_owned(),
+        )
+    } else {
+        Found::Absent
+    }
 }
 
 /// A check of the entry of a booking in an account of this currency.
@@ -322,6 +348,8 @@ fn made_up(invented: &Invented, currency: &str) -> Vec<Booking> {
 struct Facts {
     currency: String,
     entries: Vec<Entry>,
+    /// The balance, less than zero for a debit, and zero without one.
+    balance: Decimal,
 }
 
 struct Entry {
@@ -339,6 +367,13 @@ impl Facts {
         let facts = read(payload, REPORT, |report| Self {
             currency: text(report, "Acct/Ccy").unwrap_or_default().to_owned(),
             entries: children(report, "Ntry").map(Entry::of).collect(),
+            balance: match (
+                amount(text(report, "Bal/Amt")),
+                text(report, "Bal/CdtDbtInd"),
+            ) {
+                (Some(found), Some("DBIT")) => -found,
+                (found, _) => found.unwrap_or_default(),
+            },
         });
         facts.unwrap_or_default()
     }
@@ -439,6 +474,17 @@ mod tests {
         assert_eq!(once(&after), [true, true, true, true, false, false]);
         after.entries.push(entry(&bookings[0]));
         assert!(!once(&after)[0]);
+        // An overdraft that is called a credit, the same as a debit, and a balance that stays.
+        let balanced = |balance: Decimal| Facts {
+            balance,
+            ..Facts::default()
+        };
+        let small = &bookings[3..4];
+        let after = balanced(Decimal::from(-100) - small[0].value());
+        let moves = |before: i64| moved(small, &balanced(before.into()), &after);
+        assert!(matches!(moves(100), Found::Wrong(_)));
+        assert!(matches!(moves(-100), Found::Right));
+        assert!(matches!(moves(77), Found::Absent));
         assert!(differing("a👍b", "a👍c").ends_with("from character 3 on"));
     }
 }
