@@ -50,7 +50,8 @@ bankrail_values::options! {
     ///
     /// ```
     /// use bankrail_iso20022::{ReadLimits, Mode, ReadOptions};
-    /// let options = ReadOptions::default().mode(Mode::Strict).limits(ReadLimits::default().depth(20));
+    /// let limits = ReadLimits::default().depth(20);
+    /// let options = ReadOptions::default().mode(Mode::Strict).limits(limits);
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ReadOptions {

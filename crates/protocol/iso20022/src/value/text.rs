@@ -3,9 +3,9 @@
 use crate::field::Fault;
 use std::fmt;
 
-/// Defines a text type with its parameters, the check of its facet, and the check of its rule beyond
-/// the schema, if there is one. A value may break the facet, so that tolerant reading can keep it; the
-/// checker reports it.
+/// Defines a text type with its parameters, the check of its facet, and the check of its rule
+/// beyond the schema, if there is one. A value may break the facet, so that tolerant reading can
+/// keep it; the checker reports it.
 macro_rules! text_type {
     (
         $(#[$meta:meta])* $Type:ident [$($generics:tt)*] [$($params:tt)*], $fault:expr

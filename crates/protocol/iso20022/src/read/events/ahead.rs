@@ -19,7 +19,7 @@ impl Events<'_> {
         if self.empty { "" } else { self.tokens.ahead() }
     }
 
-    /// Returns a scanner of that text, or of that text without prefixes, by a version of the schema.
+    /// Returns a scanner of that text, with or without prefixes, by a version of the schema.
     #[inline]
     pub(super) fn scanner<'a>(&self, text: &'a str, version: u8) -> Scanner<'a> {
         Scanner::new(text, &self.limits, self.free(), version)
