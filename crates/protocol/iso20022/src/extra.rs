@@ -168,13 +168,19 @@ impl Extras {
     /// Calls a writer with the parts.
     #[cold]
     pub fn with(&self, write: impl FnOnce(Kept<'_>)) {
+        write(Kept {
+            parts: &self.by_place(),
+            depth: 0,
+        });
+    }
+
+    /// Returns the parts in the order of their places. Not generic: each type of message would have
+    /// a sort of its own.
+    fn by_place(&self) -> Vec<&Extra> {
         let mut parts: Vec<&Extra> = self.parts().iter().collect();
         // Sorted once, so that each element finds its parts by bisection.
         parts.sort_by(|left, right| by_place(left, right));
-        write(Kept {
-            parts: &parts,
-            depth: 0,
-        });
+        parts
     }
 }
 
