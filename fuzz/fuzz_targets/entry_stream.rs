@@ -46,7 +46,7 @@ impl BufRead for Pieces<'_> {
 }
 
 fn options() -> ReadOptions {
-    ReadOptions::default().limits(ReadLimits::default().findings(usize::MAX))
+    ReadOptions::default().limits(ReadLimits::default().max_findings(usize::MAX))
 }
 
 fn assemble(source: impl BufRead) -> Result<(Document, Vec<Finding>), ReadError> {

@@ -57,7 +57,7 @@ fn facts(findings: Vec<Finding>) -> Vec<(FindingKind, String)> {
 }
 
 fn options() -> ReadOptions {
-    ReadOptions::default().limits(ReadLimits::default().findings(usize::MAX))
+    ReadOptions::default().limits(ReadLimits::default().max_findings(usize::MAX))
 }
 
 fn strict() -> ReadOptions {

@@ -18,11 +18,11 @@ fuzz_target!(|input: (u8, &str)| {
     let (choices, text) = input;
     let limits = ReadLimits::default();
     let options = ReadOptions::default().limits(match choices >> 1 & 7 {
-        0 => limits.depth(9),
-        1 => limits.entry_elements(20),
-        2 => limits.text_bytes(20),
-        3 => limits.token_bytes(100),
-        _ => limits.findings(usize::MAX),
+        0 => limits.max_depth(9),
+        1 => limits.max_entry_elements(20),
+        2 => limits.max_text_bytes(20),
+        3 => limits.max_token_bytes(100),
+        _ => limits.max_findings(usize::MAX),
     });
     let options = if choices & 1 == 1 {
         options.mode(Mode::Strict)

@@ -4,7 +4,7 @@
 use bankrail_camt052::{Document, Finding, Mode, ReadLimits, ReadOptions};
 
 fuzz_target!(|bytes: &[u8]| {
-    let options = ReadOptions::default().limits(ReadLimits::default().findings(usize::MAX));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_findings(usize::MAX));
     let tolerant = Document::parse_with(bytes, &options);
     let options = options.mode(Mode::Strict);
     match (Document::parse_with(bytes, &options), tolerant) {

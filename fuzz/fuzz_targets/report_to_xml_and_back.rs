@@ -38,7 +38,7 @@ fn assert_same_back(document: &Document) {
 fn assert_valid(document: &Document) {
     let strict = ReadOptions::default()
         .mode(Mode::Strict)
-        .limits(ReadLimits::default().findings(usize::MAX));
+        .limits(ReadLimits::default().max_findings(usize::MAX));
     let xml = document.to_xml().expect("an invented document is complete");
     let parsed = Document::parse_with(&xml, &strict).expect("an invented document is schema-valid");
     let facts = |findings: Vec<Finding>| {

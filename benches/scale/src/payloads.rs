@@ -11,12 +11,12 @@ pub(crate) fn measure(curve: &Curve<'_>) {
     let sealer = Sealer::new(
         signing.clone(),
         decryption.encryption_key(),
-        SealOptions::new().max_payload(2 << 20),
+        SealOptions::new().max_payload_bytes(2 << 20),
     );
     let opener = Opener::new(
         decryption,
         signing.verifying_key(),
-        OpenOptions::new().max_message(8 << 20),
+        OpenOptions::new().max_message_bytes(8 << 20),
     )
     .unwrap();
     for size in curve.sizes().filter(|size| *size >= 1000) {

@@ -30,22 +30,22 @@ bankrail_values::options! {
     ///
     /// ```
     /// use bankrail_camt::ArchiveLimits;
-    /// let limits = ArchiveLimits::default().members(500).all_bytes(1 << 30);
+    /// let limits = ArchiveLimits::default().max_members(500).max_all_bytes(1 << 30);
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ArchiveLimits {
-        /// Sets the number of members, directories included, of an archive that is read. The names
+        /// The most members of an archive, directories included. The names
         /// and other properties of all members may take 1 KiB for each of this number. Default:
         /// 10,000.
-        members: u16 = 10_000,
-        /// Sets the number of decompressed bytes of one member. Default: 1 GiB.
-        member_bytes: u64 = 1 << 30,
-        /// Sets the number of decompressed bytes of all members together; those of a gzip file in a
+        max_members: u16 = 10_000,
+        /// The most decompressed bytes of one member. Default: 1 GiB.
+        max_member_bytes: u64 = 1 << 30,
+        /// The most decompressed bytes of all members together; those of a gzip file in a
         /// ZIP archive count in both forms. Default: 4 GiB.
-        all_bytes: u64 = 4 << 30,
-        /// Sets how many times larger than its compressed bytes a member may be, beyond its first
+        max_all_bytes: u64 = 4 << 30,
+        /// The most times that a member is larger than its compressed bytes, beyond its first
         /// MiB. Default: 500.
-        ratio: u64 = 500,
+        max_ratio: u64 = 500,
     }
 }
 
@@ -85,25 +85,25 @@ pub enum ArchiveError {
         /// The number of the method.
         method: u16,
     },
-    /// More members than [`ArchiveLimits::members`].
+    /// More members than [`ArchiveLimits::max_members`].
     #[error("expected at most {limit} members, found more; raise the limit or unpack the archive")]
     Members {
         /// The limit.
         limit: u16,
     },
-    /// A member of more bytes than [`ArchiveLimits::member_bytes`].
+    /// A member of more bytes than [`ArchiveLimits::max_member_bytes`].
     #[error("expected at most {limit} bytes in a member, found more")]
     MemberBytes {
         /// The limit.
         limit: u64,
     },
-    /// Members of more bytes than [`ArchiveLimits::all_bytes`].
+    /// Members of more bytes than [`ArchiveLimits::max_all_bytes`].
     #[error("expected at most {limit} bytes in all members, found more")]
     AllBytes {
         /// The limit.
         limit: u64,
     },
-    /// A member above [`ArchiveLimits::ratio`].
+    /// A member above [`ArchiveLimits::max_ratio`].
     #[error("expected at most {limit} times the compressed bytes in a member, found more")]
     Ratio {
         /// The limit.
@@ -211,7 +211,7 @@ impl<R: Read + Seek> Archive<R> {
         let head = bytes(&mut source, 4)?;
         source.rewind()?;
         let container = if matches!(&*head, b"PK\x03\x04" | b"PK\x05\x06") {
-            Container::Zip(Box::new(open_zip(source, length, limits.members)?), 0)
+            Container::Zip(Box::new(open_zip(source, length, limits.max_members)?), 0)
         } else {
             Container::Plain(source, false)
         };
@@ -220,7 +220,7 @@ impl<R: Read + Seek> Archive<R> {
             limits,
             length,
             compressed: 0,
-            left: Cell::new(limits.all_bytes),
+            left: Cell::new(limits.max_all_bytes),
         })
     }
 
@@ -245,7 +245,7 @@ impl<R: Read + Seek> Archive<R> {
                     return Ok(None);
                 }
                 if left.get() == 0 {
-                    let limit = limits.all_bytes;
+                    let limit = limits.max_all_bytes;
                     return Err(ArchiveError::AllBytes { limit });
                 }
                 let entry = zip.by_index_data(index).map_err(from_zip)?;
@@ -382,12 +382,12 @@ struct Bounded<'a, R> {
 impl<'a, R> Bounded<'a, R> {
     fn new(source: R, compressed: u64, limits: ArchiveLimits, all: &'a Cell<u64>) -> Self {
         let by_ratio = compressed
-            .saturating_mul(limits.ratio)
+            .saturating_mul(limits.max_ratio)
             .max(BYTES_OF_ANY_RATIO);
         Self {
             source,
-            own: by_ratio.min(limits.member_bytes),
-            by_ratio: by_ratio < limits.member_bytes,
+            own: by_ratio.min(limits.max_member_bytes),
+            by_ratio: by_ratio < limits.max_member_bytes,
             limits,
             all,
         }
@@ -411,13 +411,13 @@ impl<R: Read> Read for Bounded<'_, R> {
         }
         self.all.set(all - left);
         Err(io::Error::other(if left == all {
-            let limit = self.limits.all_bytes;
+            let limit = self.limits.max_all_bytes;
             ArchiveError::AllBytes { limit }
         } else if self.by_ratio {
-            let limit = self.limits.ratio;
+            let limit = self.limits.max_ratio;
             ArchiveError::Ratio { limit }
         } else {
-            let limit = self.limits.member_bytes;
+            let limit = self.limits.max_member_bytes;
             ArchiveError::MemberBytes { limit }
         }))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// The bounds on the claims.
 pub(crate) const LIMITS: JsonLimits = JsonLimits::new()
-    .max_bytes(12 * 1024)
+    .max_document_bytes(12 * 1024)
     .max_depth(8)
     .max_values(256);
 

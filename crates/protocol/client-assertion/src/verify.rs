@@ -122,8 +122,8 @@ impl Verifier {
 /// Reads the compact form, within the bounds on an assertion.
 pub(crate) fn parse(assertion: &str) -> Result<Compact<'_>, AssertionError> {
     let bounds = VerifyOptions::new()
-        .max_token(Verifier::MAX_BYTES)
-        .max_header(2 * 1024);
+        .max_token_bytes(Verifier::MAX_BYTES)
+        .max_header_bytes(2 * 1024);
     Compact::parse(assertion, &bounds).map_err(AssertionError::Malformed)
 }
 

@@ -50,7 +50,7 @@ bankrail_values::options! {
     ///
     /// ```
     /// use bankrail_iso20022::{ReadLimits, Mode, ReadOptions};
-    /// let limits = ReadLimits::default().depth(20);
+    /// let limits = ReadLimits::default().max_depth(20);
     /// let options = ReadOptions::default().mode(Mode::Strict).limits(limits);
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,19 +117,19 @@ bankrail_values::options! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ReadLimits {
         /// Bytes of a document. Default: 4 GiB.
-        document_bytes: u64 = 4 << 30,
+        max_document_bytes: u64 = 4 << 30,
         /// Nested elements. Default: 64.
-        depth: usize = 64,
+        max_depth: usize = 64,
         /// Elements in one entry, in all of a report but its entries, and in all of a message but
         /// its reports. Default: 1,000,000.
-        entry_elements: usize = 1_000_000,
+        max_entry_elements: usize = 1_000_000,
         /// Bytes of one text. Default: 1 MiB.
-        text_bytes: usize = 1 << 20,
+        max_text_bytes: usize = 1 << 20,
         /// Bytes of one tag, comment, processing instruction or run of text. Default: 4 MiB.
-        token_bytes: usize = 4 << 20,
+        max_token_bytes: usize = 4 << 20,
         /// Bytes in memory of what is kept beyond the schema, supplementary data among them,
         /// counted as elements are. Default: 64 MiB.
-        kept_bytes: usize = 64 << 20,
+        max_kept_bytes: usize = 64 << 20,
         /// Bytes of memory for each byte of the document that has been read, beyond the first 256
         /// KiB of memory. The parts of the model count, parts kept beyond the schema with the
         /// namespaces that they take along, and findings. Counted over the whole document, also
@@ -138,27 +138,27 @@ bankrail_values::options! {
         ///
         /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it,
         /// a document of empty elements would take some 70 times its size.
-        memory_per_byte: usize = 16,
+        max_memory_per_byte: usize = 16,
         /// Attributes of one tag, namespace declarations among them. Default: 256.
-        attributes: usize = 256,
+        max_attributes: usize = 256,
         /// Findings of one kind that are kept; further ones are only counted, so that a flood of
         /// one kind hides no other. The first of each kind that refuses the document is kept in any
         /// case. Default: 100.
-        findings: usize = 100,
+        max_findings: usize = 100,
     }
 }
 
 impl ReadLimits {
     /// No bounds: for documents that were just written.
     pub(crate) const NONE: Self = Self {
-        document_bytes: u64::MAX,
-        depth: usize::MAX,
-        entry_elements: usize::MAX,
-        text_bytes: usize::MAX,
-        token_bytes: usize::MAX,
-        kept_bytes: usize::MAX,
-        memory_per_byte: usize::MAX,
-        attributes: usize::MAX,
-        findings: usize::MAX,
+        max_document_bytes: u64::MAX,
+        max_depth: usize::MAX,
+        max_entry_elements: usize::MAX,
+        max_text_bytes: usize::MAX,
+        max_token_bytes: usize::MAX,
+        max_kept_bytes: usize::MAX,
+        max_memory_per_byte: usize::MAX,
+        max_attributes: usize::MAX,
+        max_findings: usize::MAX,
     };
 }

@@ -15,30 +15,30 @@ pub struct HeaderRules {
     /// Allows `zip` to be `DEF`.
     pub zip: bool,
     /// The most bytes of the decoded header.
-    pub max_len: usize,
+    pub max_header_bytes: usize,
 }
 
 impl HeaderRules {
     /// Rules for a JWS header: `alg` is `RS256`, no `enc`, no `zip`.
     #[must_use]
-    pub const fn signature(max_len: usize) -> Self {
+    pub const fn signature(max_header_bytes: usize) -> Self {
         Self {
             alg: algorithm::SIGNATURE,
             enc: None,
             zip: false,
-            max_len,
+            max_header_bytes,
         }
     }
 
     /// Rules for a JWE header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` may be
     /// `DEF` if allowed.
     #[must_use]
-    pub const fn encryption(max_len: usize, zip: bool) -> Self {
+    pub const fn encryption(max_header_bytes: usize, zip: bool) -> Self {
         Self {
             alg: algorithm::KEY_ENCRYPTION,
             enc: Some(algorithm::CONTENT_ENCRYPTION),
             zip,
-            max_len,
+            max_header_bytes,
         }
     }
 }
@@ -73,7 +73,7 @@ impl JoseHeader {
     /// # Errors
     /// [`JoseHeaderError`] unless it is canonical base64url of one JSON object that obeys `rules`.
     pub fn parse(encoded: &str, rules: &HeaderRules) -> Result<Self, JoseHeaderError> {
-        let max_encoded = base64url::encoded_len(rules.max_len);
+        let max_encoded = base64url::encoded_len(rules.max_header_bytes);
         if encoded.len() > max_encoded {
             return Err(JoseHeaderError::TooLong {
                 found: encoded.len(),
@@ -89,7 +89,7 @@ impl JoseHeader {
     /// # Errors
     /// [`JoseHeaderError`] unless it is one JSON object that obeys `rules`.
     pub fn from_json(json: &[u8], rules: &HeaderRules) -> Result<Self, JoseHeaderError> {
-        let members = json::read_object(json, &LIMITS.max_bytes(rules.max_len))
+        let members = json::read_object(json, &LIMITS.max_document_bytes(rules.max_header_bytes))
             .map_err(JoseHeaderError::NotObject)?;
         rules.check(&members)?;
         Ok(Self {

@@ -69,8 +69,8 @@ impl ArchiveRecord {
 )]
 pub trait ArchiveStore: fmt::Debug + Send + Sync {
     /// Adds a record. In the same step, the records of its kind that are older than `oldest` are
-    /// removed, and then the oldest ones until those of its kind have at most `max_bytes` of sealed
-    /// content together.
+    /// removed, and then the oldest ones until those of its kind have at most `max_kind_bytes` of
+    /// sealed content together.
     ///
     /// A record that has more by itself is refused as
     /// [full](bankrail_values::StoreErrorKind::Full).
@@ -79,7 +79,7 @@ pub trait ArchiveStore: fmt::Debug + Send + Sync {
         label: &'a ArchiveLabel,
         sealed: &'a OpaqueBytes,
         oldest: Timestamp,
-        max_bytes: u64,
+        max_kind_bytes: u64,
     ) -> StoreFuture<'a, ()>;
 
     /// The records after this number in their order, at most `most`.

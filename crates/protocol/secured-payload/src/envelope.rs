@@ -13,11 +13,10 @@ pub struct SecuredPayload {
 
 impl SecuredPayload {
     /// The most bytes that [`SecuredPayload::from_json`] reads: 1 MiB.
-    pub const MAX_JSON: usize = 1024 * 1024;
-    /// The most bytes of an envelope that a receiver takes by default: a compact message of
-    /// [`OpenOptions::DEFAULT_MAX_MESSAGE`](crate::OpenOptions::DEFAULT_MAX_MESSAGE), and 1 KiB
-    /// around it.
-    pub const DEFAULT_MAX_JSON: usize = crate::OpenOptions::DEFAULT_MAX_MESSAGE + 1024;
+    pub const MAX_JSON_BYTES: usize = 1024 * 1024;
+    /// The most bytes of an envelope that a receiver takes by default: the [longest compact
+    /// message](crate::OpenOptions::DEFAULT_MAX_MESSAGE_BYTES) by default, and 1 KiB around it.
+    pub const DEFAULT_MAX_JSON_BYTES: usize = crate::OpenOptions::DEFAULT_MAX_MESSAGE_BYTES + 1024;
 
     /// The envelope of a compact JWE.
     #[must_use]
@@ -35,7 +34,7 @@ impl SecuredPayload {
     /// no such string.
     pub fn from_json(json: &[u8]) -> Result<Self, EnvelopeError> {
         let limits = JsonLimits::new()
-            .max_bytes(Self::MAX_JSON)
+            .max_document_bytes(Self::MAX_JSON_BYTES)
             .max_depth(16)
             .max_values(1024);
         match json::read_object(json, &limits)

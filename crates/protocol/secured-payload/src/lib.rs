@@ -30,7 +30,7 @@ pub use seal::{SealError, SealOptions, Sealer, UnsignedMessage};
 /// The bounds on a message's JSON: the reader's default depth. The length is bounded by the
 /// options.
 const JSON_LIMITS: JsonLimits = JsonLimits::new()
-    .max_bytes(usize::MAX)
+    .max_document_bytes(usize::MAX)
     .max_values(usize::MAX);
 
 /// Returns true if a signature of this many bytes was made with a key of the specification's sizes.

@@ -18,7 +18,7 @@ options! {
     #[derive(Clone, Debug)]
     pub struct SealOptions {
         /// The most bytes of JSON in a message. Default: [`MAX_MESSAGE_BYTES`].
-        max_payload: usize = MAX_MESSAGE_BYTES,
+        max_payload_bytes: usize = MAX_MESSAGE_BYTES,
         /// Compresses messages before encryption (`"zip":"DEF"`). Off by default: the length of
         /// compressed text reveals something of its content (RFC 8725 section 3.6), and strict
         /// receivers refuse it.
@@ -161,10 +161,10 @@ impl UnsignedMessage {
 
 impl SealOptions {
     fn check(&self, json: &[u8]) -> Result<(), SealError> {
-        if json.len() > self.max_payload {
+        if json.len() > self.max_payload_bytes {
             return Err(SealError::TooLong {
                 found: json.len(),
-                max: self.max_payload,
+                max: self.max_payload_bytes,
             });
         }
         json::check(json, &crate::JSON_LIMITS).map_err(SealError::NotJson)

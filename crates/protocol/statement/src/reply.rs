@@ -26,7 +26,7 @@ pub enum StatementReply {
 }
 
 /// The caller bounds the length of the body.
-const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
+const LIMITS: JsonLimits = JsonLimits::new().max_document_bytes(usize::MAX);
 
 impl StatementReply {
     /// Reads an answer, a byte order mark before it allowed. The caller bounds the length of the

@@ -102,8 +102,9 @@ impl StatementRequest {
     /// [`RequestError`] if the body is not a statement request. A server answers 400 with
     /// [`ErrorCode::VALIDATION`].
     pub fn from_json(body: &[u8]) -> Result<Self, RequestError> {
-        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))
-            .map_err(RequestError::Json)?;
+        let mut members =
+            json::read_object(body, &JsonLimits::new().max_document_bytes(Self::MAX_BYTES))
+                .map_err(RequestError::Json)?;
         let account_id = match members.take("accountId") {
             Some(JsonValue::String(text)) => text.into_owned(),
             Some(other) => return Err(wrong("accountId", "a string", other.kind())),

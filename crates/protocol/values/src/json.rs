@@ -39,7 +39,7 @@ use reader::Reader;
 /// The bounds on one JSON text: 1 MiB, 64 levels and 65,536 values unless set otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonLimits {
-    max_bytes: usize,
+    max_document_bytes: usize,
     max_depth: usize,
     max_values: usize,
     replace_lone_surrogates: bool,
@@ -53,7 +53,7 @@ impl JsonLimits {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            max_bytes: 1024 * 1024,
+            max_document_bytes: 1024 * 1024,
             max_depth: 64,
             max_values: 65_536,
             replace_lone_surrogates: false,
@@ -62,8 +62,8 @@ impl JsonLimits {
 
     /// Sets the length of the longest text that is read, in bytes.
     #[must_use]
-    pub const fn max_bytes(mut self, bytes: usize) -> Self {
-        self.max_bytes = bytes;
+    pub const fn max_document_bytes(mut self, bytes: usize) -> Self {
+        self.max_document_bytes = bytes;
         self
     }
 

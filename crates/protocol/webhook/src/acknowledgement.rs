@@ -47,7 +47,7 @@ impl Acknowledgement {
     pub fn from_json(json: &[u8]) -> Result<Self, MessageError> {
         // The text is a peer's, and has two short members.
         const MAX_BYTES: usize = 64 * 1024;
-        let value = bankrail_values::json::read(json, &json::LIMITS.max_bytes(MAX_BYTES))?;
+        let value = bankrail_values::json::read(json, &json::LIMITS.max_document_bytes(MAX_BYTES))?;
         Self::read(&value, &mut Context::default())
     }
 

@@ -34,7 +34,7 @@ bankrail_values::options! {
         max_age: Duration = Duration::from_secs(30 * 24 * 3600),
         /// The most bytes of the records of a kind; the oldest are removed first. A larger record
         /// is not kept. Default: 256 MiB.
-        max_bytes: u64 = 256 << 20,
+        max_kind_bytes: u64 = 256 << 20,
     }
 }
 
@@ -191,7 +191,7 @@ impl Archive {
             );
             let adding = self
                 .store
-                .add(&label, &sealed, oldest, self.options.max_bytes);
+                .add(&label, &sealed, oldest, self.options.max_kind_bytes);
             // A store that hangs must not hold back the page or the delivery itself.
             tokio::time::timeout(PATIENCE, adding)
                 .await

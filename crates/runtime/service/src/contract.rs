@@ -97,7 +97,7 @@ fn paths(
 
 /// Fills in the token endpoint.
 fn fill_token(operation: &mut Value, options: &ProviderOptions, limiter: &Limiter) {
-    let max_body = options.max_token_body.min(TokenRequest::MAX_BYTES);
+    let max_body = options.max_token_body_bytes.min(TokenRequest::MAX_BYTES);
     operation["x-limits"] = limits(options, limiter, CallType::Token, max_body);
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         if status != StatusCode::OK.as_str()
@@ -114,7 +114,9 @@ fn fill_token(operation: &mut Value, options: &ProviderOptions, limiter: &Limite
 /// Fills in the statement endpoint, whose refusals follow from the table of failures and from the
 /// codes and statuses of the options.
 fn fill_statement(operation: &mut Value, options: &ProviderOptions, limiter: &Limiter) {
-    let max_body = options.max_statement_body.min(StatementRequest::MAX_BYTES);
+    let max_body = options
+        .max_statement_body_bytes
+        .min(StatementRequest::MAX_BYTES);
     operation["x-limits"] = limits(options, limiter, CallType::Statement, max_body);
     operation["security"] =
         json!([{ "apiKey": [], "accessToken": [options.statement_scope.as_str()] }]);

@@ -29,7 +29,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     type Input: Send;
 
     /// Returns the most bytes of a body.
-    fn max_body(options: &ProviderOptions) -> usize;
+    fn max_body_bytes(options: &ProviderOptions) -> usize;
 
     /// Authenticates the request as the API key's customer's.
     fn authenticate(
@@ -126,7 +126,7 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
 
     fn body_bounds(&self) -> (usize, Duration) {
         (
-            S::max_body(&self.shared.options),
+            S::max_body_bytes(&self.shared.options),
             self.shared.options.body_timeout,
         )
     }

@@ -70,10 +70,10 @@ bankrail_values::options! {
         /// Default: 15 s.
         pub(crate) body_timeout: Duration = Duration::from_secs(15),
         /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
-        pub(crate) max_token_body: usize = TokenRequest::MAX_BYTES,
+        pub(crate) max_token_body_bytes: usize = TokenRequest::MAX_BYTES,
         /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no
         /// effect.
-        pub(crate) max_statement_body: usize = StatementRequest::MAX_BYTES,
+        pub(crate) max_statement_body_bytes: usize = StatementRequest::MAX_BYTES,
         /// The most bytes of the address and of the headers of a request. Beyond them the answer is
         /// 414 or 431. The server under the routers must allow more, so that it does not answer by
         /// itself. Default: [`HeadBounds::default`].

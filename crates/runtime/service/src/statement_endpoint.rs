@@ -29,8 +29,8 @@ impl Operation for Statement {
     /// The body, or why it was not read: a body error is answered after the limit was charged.
     type Input = Result<Bytes, BodyError>;
 
-    fn max_body(options: &ProviderOptions) -> usize {
-        options.max_statement_body
+    fn max_body_bytes(options: &ProviderOptions) -> usize {
+        options.max_statement_body_bytes
     }
 
     async fn authenticate(call: &Call<'_>, body: Self::Input) -> Result<Self::Input, Refusal> {

@@ -28,8 +28,8 @@ impl Operation for Token {
     /// The request, its verified assertion, and the time at which that was judged.
     type Input = (TokenRequest, VerifiedAssertion, Timestamp);
 
-    fn max_body(options: &ProviderOptions) -> usize {
-        options.max_token_body
+    fn max_body_bytes(options: &ProviderOptions) -> usize {
+        options.max_token_body_bytes
     }
 
     /// Reads the form and proves its assertion to be the API key's customer's.

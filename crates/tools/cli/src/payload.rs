@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// The bytes of a message that are read.
-const MAX_MESSAGE_BYTES: usize = SecuredPayload::MAX_JSON;
+const MAX_MESSAGE_BYTES: usize = SecuredPayload::MAX_JSON_BYTES;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -152,7 +152,7 @@ fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
     let compact = compact(&arguments.file)?;
     let options = OpenOptions::new();
     let options = if arguments.no_inflate {
-        options.inflate(None)
+        options.max_inflated_bytes(None)
     } else {
         options
     };

@@ -268,49 +268,59 @@ fn no_limit_is_passed_by_a_bomb() {
     let many: Vec<String> = (0..20).map(|number| number.to_string()).collect();
     let many = zip_of(many.iter().map(|name| (&**name, vec![b' '; 1 << 20])));
     let limits = ArchiveLimits::default;
-    let any_ratio = || limits().ratio(u64::MAX);
+    let any_ratio = || limits().max_ratio(u64::MAX);
     let rows: [(&str, &[u8], ArchiveLimits, &str); 11] = [
         ("zeros", &bomb, limits(), "at most 500 times"),
         (
             "zeros",
             &bomb,
-            any_ratio().member_bytes(1 << 22),
+            any_ratio().max_member_bytes(1 << 22),
             "4194304 bytes in a member",
         ),
         (
             "zeros",
             &bomb,
-            any_ratio().all_bytes(1 << 22),
+            any_ratio().max_all_bytes(1 << 22),
             "4194304 bytes in all members",
         ),
-        ("gigabyte", &gigabyte, limits().ratio(5), "at most 5 times"),
         (
             "gigabyte",
             &gigabyte,
-            any_ratio().member_bytes(1 << 22),
+            limits().max_ratio(5),
+            "at most 5 times",
+        ),
+        (
+            "gigabyte",
+            &gigabyte,
+            any_ratio().max_member_bytes(1 << 22),
             "4194304 bytes in a member",
         ),
         ("nested", &nested, limits(), "at most 500 times"),
         (
             "nested",
             &nested,
-            any_ratio().member_bytes(1 << 22),
+            any_ratio().max_member_bytes(1 << 22),
             "4194304 bytes in a member",
         ),
         ("silent", &silent, limits(), "at most 500 times"),
         (
             "many",
             &many,
-            any_ratio().all_bytes(5 << 20),
+            any_ratio().max_all_bytes(5 << 20),
             "5242880 bytes in all members",
         ),
         (
             "many",
             &many,
-            any_ratio().all_bytes((5 << 20) + 1),
+            any_ratio().max_all_bytes((5 << 20) + 1),
             "5242881 bytes in all members",
         ),
-        ("many", &many, limits().members(19), "at most 19 members"),
+        (
+            "many",
+            &many,
+            limits().max_members(19),
+            "at most 19 members",
+        ),
     ];
     for (name, bytes, limits, expected) in rows {
         let error = error(bytes.to_vec(), limits).to_string();
@@ -319,7 +329,7 @@ fn no_limit_is_passed_by_a_bomb() {
     // The same limits, reached exactly.
     let members = read(
         Cursor::new(many),
-        any_ratio().members(20).all_bytes(20 << 20),
+        any_ratio().max_members(20).max_all_bytes(20 << 20),
     );
     assert_eq!(members.len(), 20);
     assert!(members.iter().all(|(name, _)| name != "archive"));
@@ -424,7 +434,7 @@ fn directories_that_lie_are_refused() {
     let plain = by_hand(&content, std::slice::from_ref(&one));
     let (before, end) = plain.split_at(plain.len() - 22);
     let zip64 = [before, b"PK\x06\x07", &[0; 16], end].concat();
-    let few = ArchiveLimits::default().members(100);
+    let few = ArchiveLimits::default().max_members(100);
     let all = ArchiveLimits::default();
     let alone = |one: Described| by_hand(&content, &[one]);
     let rows: [(&str, Vec<u8>, ArchiveLimits, &str); 10] = [

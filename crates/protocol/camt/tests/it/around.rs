@@ -445,7 +445,7 @@ fn damaged_inputs_are_read_alike_whole_and_as_a_stream() {
 fn wrappers_and_headers_are_within_the_limits() {
     let bare = document(NEW);
     let deep = "<w>".repeat(10_000) + &bare;
-    let limits = ReadLimits::default().kept_bytes(1_000);
+    let limits = ReadLimits::default().max_kept_bytes(1_000);
     let options = ReadOptions::default().limits(limits);
     let long = "<x>1234567</x>".repeat(200);
     for (xml, expected) in [
@@ -470,13 +470,13 @@ fn wrappers_and_headers_are_within_the_limits() {
     );
     // An element less, and the depth that the document has of its own is not enough.
     let nested = |limit| {
-        let limits = ReadLimits::default().depth(limit);
+        let limits = ReadLimits::default().max_depth(limit);
         let xml = format!("<w><w>{bare}</w></w>");
         AnyDocument::parse_with(&xml, &ReadOptions::default().limits(limits)).is_ok()
     };
     let deepest = (1..40).find(|limit| nested(*limit)).unwrap();
     let bare_depth = (1..40).find(|limit| {
-        let limits = ReadLimits::default().depth(*limit);
+        let limits = ReadLimits::default().max_depth(*limit);
         AnyDocument::parse_with(&bare, &ReadOptions::default().limits(limits)).is_ok()
     });
     assert_eq!(Some(deepest - 2), bare_depth);
@@ -489,7 +489,7 @@ fn documents_without_number_are_within_the_memory_of_their_bytes() {
         <GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05Z</CreDtTm></GrpHdr>\
         <Rpt><Id>1</Id><CreDtTm>2021-07-29T17:10:05Z</CreDtTm><Acct><Id><Othr><Id>1</Id></Othr></Id></Acct></Rpt>\
         </BkToCstmrAcctRpt></Document>";
-    let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(1));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_memory_per_byte(1));
     let many = short.repeat(3_000);
     let error = AnyDocument::parse_all_with(&many, &options).unwrap_err();
     assert!(

@@ -106,7 +106,7 @@ impl WrittenEntry {
     pub fn read(&self) -> Option<Entry> {
         // The length was bounded when it was written; a small entry may have parts that take more
         // memory than text.
-        let limits = ReadLimits::default().memory_per_byte(usize::MAX);
+        let limits = ReadLimits::default().max_memory_per_byte(usize::MAX);
         let document = [HEAD, &self.xml, TAIL].concat();
         let parsed = Document::parse_with(document, &ReadOptions::default().limits(limits)).ok()?;
         let mut entries = parsed

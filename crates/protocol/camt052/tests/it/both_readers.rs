@@ -140,10 +140,10 @@ proptest! {
         for which in 0..4 {
             let limits = ReadLimits::default();
             let options = ReadOptions::default().limits(match which {
-                0 => limits.depth(limit % 20),
-                1 => limits.entry_elements(limit),
-                2 => limits.text_bytes(limit),
-                _ => limits.token_bytes(limit * 4),
+                0 => limits.max_depth(limit % 20),
+                1 => limits.max_entry_elements(limit),
+                2 => limits.max_text_bytes(limit),
+                _ => limits.max_token_bytes(limit * 4),
             });
             assert_same(&xml, options);
             assert_same(&named, options);
@@ -458,7 +458,7 @@ fn what_is_wrong_beyond_the_schema_is_reported_by_the_fast_reader() {
 
 #[test]
 fn a_long_tag_is_refused_before_an_element_that_is_read_fast() {
-    let options = ReadOptions::default().limits(ReadLimits::default().token_bytes(100));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_token_bytes(100));
     let entry = ENTRY.replace("<BkTxCd/>", "<BkTxCd></BkTxCd>");
     let end = format!("</Sts{}>", " ".repeat(200));
     let unknown = format!("</Sts><{}/>", "x".repeat(200));
@@ -473,7 +473,7 @@ fn a_long_tag_is_refused_before_an_element_that_is_read_fast() {
 fn the_entry_without_memory_is_the_same_in_both_readers() {
     for per_byte in [0, 1, 2] {
         let options =
-            ReadOptions::default().limits(ReadLimits::default().memory_per_byte(per_byte));
+            ReadOptions::default().limits(ReadLimits::default().max_memory_per_byte(per_byte));
         assert_same(&report(&ENTRY.repeat(1_000)), options);
     }
 }

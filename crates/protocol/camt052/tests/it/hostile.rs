@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 fn unlimited() -> ReadOptions {
     ReadOptions::default().limits(
         ReadLimits::default()
-            .attributes(usize::MAX)
-            .memory_per_byte(usize::MAX),
+            .max_attributes(usize::MAX)
+            .max_memory_per_byte(usize::MAX),
     )
 }
 
@@ -157,8 +157,8 @@ fn attributes_are_limited_and_a_long_tag_is_refused_before_it_is_read() {
     );
     let options = ReadOptions::default().limits(
         ReadLimits::default()
-            .attributes(usize::MAX)
-            .token_bytes(1_000_000),
+            .max_attributes(usize::MAX)
+            .max_token_bytes(1_000_000),
     );
     let twice = document("", &format!("<x a='' a=''{}/>", " ".repeat(1_000_000)));
     assert_eq!(limit(&twice, options), LimitKind::TokenBytes);
@@ -184,9 +184,9 @@ fn text_between_elements_is_bounded_as_any_text_is() {
 fn what_is_kept_beyond_the_schema_is_bounded() {
     let options = ReadOptions::default().limits(
         ReadLimits::default()
-            .attributes(usize::MAX)
-            .memory_per_byte(usize::MAX)
-            .kept_bytes(20_000),
+            .max_attributes(usize::MAX)
+            .max_memory_per_byte(usize::MAX)
+            .max_kept_bytes(20_000),
     );
     let xml = |odd: &str| document("", odd);
     let comment = format!("<!-- {} -->", "c".repeat(90));
@@ -284,7 +284,7 @@ fn many_totals_of_one_code_and_many_entries() {
 
 #[test]
 fn elements_outside_of_entries_are_counted_together() {
-    let options = ReadOptions::default().limits(ReadLimits::default().entry_elements(60));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_entry_elements(60));
     assert!(read(&document("", &ENTRY.repeat(100)), options).is_ok());
     let balance = "<Bal><Tp><CdOrPrtry><Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt>\
                    <CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>";
@@ -318,7 +318,7 @@ fn many_findings_far_into_a_long_line() {
     let comment = format!("<!--{}-->", "c".repeat(1_000_000));
     let odd = format!("{}{ENTRY}<x/>{}", comment.repeat(4), "<é/>".repeat(30_000));
     let xml = document("", "").replace("\n</Rpt>", &format!("{odd}</Rpt>"));
-    let options = ReadOptions::default().limits(ReadLimits::default().findings(100_000));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_findings(100_000));
     let parsed = Document::parse_with(&xml, &options).unwrap();
     assert_eq!(parsed.findings.len(), 30_001);
     let at = xml.rfind("<é/>").unwrap();
@@ -344,7 +344,7 @@ fn parts_kept_beside_many_elements_are_written_in_their_places() {
 #[test]
 fn findings_without_room_are_counted() {
     let counted = |findings: usize, streamed: bool, xml: &str| {
-        let options = ReadOptions::default().limits(ReadLimits::default().findings(findings));
+        let options = ReadOptions::default().limits(ReadLimits::default().max_findings(findings));
         if !streamed {
             let parsed = Document::parse_with(xml, &options).unwrap();
             return (parsed.findings.len(), parsed.further_findings.total());
@@ -366,7 +366,7 @@ fn findings_without_room_are_counted() {
         assert_eq!(counted(3, streamed, &xml), (4, 4));
         assert_eq!(counted(0, streamed, &xml), (0, 8));
     }
-    let options = ReadOptions::default().limits(ReadLimits::default().findings(3));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_findings(3));
     let further = Document::parse_with(&xml, &options)
         .unwrap()
         .further_findings;
@@ -379,14 +379,14 @@ fn findings_without_room_are_counted() {
         (4, 0, false)
     );
     assert_eq!(further.iter().collect::<Vec<_>>(), [("UnknownElement", 4)]);
-    let options = ReadOptions::default().limits(ReadLimits::default().findings(2));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_findings(2));
     let error = Document::parse_with(format!("{xml}<"), &options).unwrap_err();
     assert_eq!(
         (error.findings().len(), error.further_findings().total()),
         (3, 5)
     );
     // A finding refuses a document also without room for findings.
-    let options = ReadOptions::default().limits(ReadLimits::default().findings(0));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_findings(0));
     let deny = options.deny_findings(true);
     let error = Document::parse_with(xml.replace("<x/>", ""), &deny).unwrap_err();
     assert!(

@@ -313,16 +313,19 @@ fn limits_are_kept() {
     assert!(limited(|limits| limits).is_ok());
     for (set, what) in [
         (
-            (|limits| limits.document_bytes(500)) as fn(ReadLimits) -> ReadLimits,
+            (|limits| limits.max_document_bytes(500)) as fn(ReadLimits) -> ReadLimits,
             "500 bytes in a document",
         ),
-        (|limits| limits.depth(4), "4 nested elements"),
-        (|limits| limits.entry_elements(4), "4 elements in an entry"),
+        (|limits| limits.max_depth(4), "4 nested elements"),
         (
-            |limits| limits.token_bytes(100),
+            |limits| limits.max_entry_elements(4),
+            "4 elements in an entry",
+        ),
+        (
+            |limits| limits.max_token_bytes(100),
             "100 bytes in a tag or run of text",
         ),
-        (|limits| limits.text_bytes(3), "3 bytes in a text"),
+        (|limits| limits.max_text_bytes(3), "3 bytes in a text"),
     ] {
         let error = limited(set).unwrap_err();
         assert!(
@@ -336,7 +339,7 @@ fn limits_are_kept() {
         error(with_source(&deep)).kind(),
         ReadErrorKind::Limit { .. }
     ));
-    let options = ReadOptions::default().limits(ReadLimits::default().findings(2));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_findings(2));
     let many = document("", &entry.replace("BOOK", "FUTR").repeat(10));
     assert_eq!(
         Document::parse_with(&many, &options)
@@ -350,7 +353,9 @@ fn limits_are_kept() {
 /// The same bound is named however a document is read.
 #[test]
 fn a_long_text_exceeds_the_same_limit_whole_and_in_pieces() {
-    let limits = ReadLimits::default().text_bytes(1_000).token_bytes(3_000);
+    let limits = ReadLimits::default()
+        .max_text_bytes(1_000)
+        .max_token_bytes(3_000);
     for (length, expected) in [
         (2_000, LimitKind::TextBytes),
         (4_000, LimitKind::TokenBytes),
@@ -426,8 +431,8 @@ fn a_document_cut_by_its_limit_says_so_wherever_it_is_cut() {
         .collect();
     for bytes in [xml.as_bytes(), &wide] {
         for most in 0..bytes.len() {
-            let options =
-                ReadOptions::default().limits(ReadLimits::default().document_bytes(most as u64));
+            let options = ReadOptions::default()
+                .limits(ReadLimits::default().max_document_bytes(most as u64));
             let error = Document::parse_with(bytes, &options).unwrap_err();
             let limit = LimitKind::DocumentBytes;
             assert!(

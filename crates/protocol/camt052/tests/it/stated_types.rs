@@ -51,7 +51,7 @@ fn each_element_is_of_one_type() {
 /// `xsi:type` is not resolved, so that strict reading refuses the name of any type.
 #[test]
 fn no_element_takes_the_name_of_a_type() {
-    let options = ReadOptions::default().limits(ReadLimits::default().findings(usize::MAX));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_findings(usize::MAX));
     let xml = full(0).to_xml().unwrap();
     let tree = roxmltree::Document::parse(&xml).unwrap();
     let is_outside =

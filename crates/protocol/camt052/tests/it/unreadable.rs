@@ -620,7 +620,7 @@ fn a_stream_goes_on_after_an_entry_that_cannot_be_read() {
 
 #[test]
 fn no_more_of_an_entry_is_remembered_than_may_be_kept() {
-    let limits = ReadLimits::default().kept_bytes(1_000);
+    let limits = ReadLimits::default().max_kept_bytes(1_000);
     let options = ReadOptions::default().limits(limits);
     for (comments, fits) in [(10, true), (10_000, false)] {
         let filler = "<!--x-->".repeat(comments);

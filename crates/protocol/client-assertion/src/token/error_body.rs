@@ -154,7 +154,7 @@ impl TokenErrorBody {
     /// # Errors
     /// [`ErrorBodyError`] if the body is not such an object. Only the HTTP status is then known.
     pub fn from_json(body: &[u8]) -> Result<Self, ErrorBodyError> {
-        let limits = JsonLimits::new().max_bytes(Self::MAX_BYTES);
+        let limits = JsonLimits::new().max_document_bytes(Self::MAX_BYTES);
         let members = json::read_object(body, &limits).map_err(|_| ErrorBodyError)?;
         let (code, description) = match members.get("error") {
             Some(JsonValue::Object(error)) => (error.get("statusCode"), error.get("title")),

@@ -66,8 +66,9 @@ impl TokenResponse {
     /// # Errors
     /// [`TokenResponseError`]. No error holds the token.
     pub fn from_json(body: &[u8]) -> Result<Self, TokenResponseError> {
-        let mut members = json::read_object(body, &JsonLimits::new().max_bytes(Self::MAX_BYTES))
-            .map_err(TokenResponseError::Json)?;
+        let mut members =
+            json::read_object(body, &JsonLimits::new().max_document_bytes(Self::MAX_BYTES))
+                .map_err(TokenResponseError::Json)?;
         let read = Self::from_members(&members);
         members.zeroize();
         read

@@ -16,7 +16,7 @@ pub struct Parsed<M> {
     /// The findings, in the order of the document; disagreements of counts and sums come last.
     pub findings: Vec<Finding>,
     /// The further findings of each kind beyond those that
-    /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
+    /// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) has room for.
     pub further_findings: FurtherFindings,
     /// The parts around the document and before it; `None` without wrapper and application header.
     pub around: Option<Box<Around>>,

@@ -362,7 +362,7 @@ impl<M: Message, R> UnitReader<M, R> {
     }
 
     /// Returns the number of findings of each kind, since the reader began, for which
-    /// [`ReadLimits::findings`](crate::ReadLimits::findings) had no room.
+    /// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) had no room.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
         self.input.further_findings()

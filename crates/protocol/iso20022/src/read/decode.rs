@@ -278,14 +278,14 @@ impl<R: BufRead> Decoded<R> {
 
     fn decode(&mut self, piece: &[u8]) {
         let before = self.text.len();
-        let over = self.read.saturating_sub(self.limits.document_bytes);
+        let over = self.read.saturating_sub(self.limits.max_document_bytes);
         let over = usize::try_from(over).unwrap_or(usize::MAX);
         // The bytes before the limit are still decoded, so that an error in them is reported
         // instead.
         let piece = if over > 0 {
             self.failure.get_or_insert(ReadErrorKind::Limit {
                 limit: LimitKind::DocumentBytes,
-                max: self.limits.document_bytes,
+                max: self.limits.max_document_bytes,
             });
             piece
                 .get(..piece.len().saturating_sub(over))
@@ -386,7 +386,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
         if self.start >= self.text.len() {
             // Where the text runs out, and so once for each piece; `Events` bounds tokens within a
             // piece.
-            if self.token > self.limits.token_bytes {
+            if self.token > self.limits.max_token_bytes {
                 self.failure = Some(token_limit(&self.limits));
             }
             if self.failure.is_none() {
@@ -409,7 +409,12 @@ impl<R: BufRead> BufRead for Decoded<R> {
             .unwrap_or_default();
         if self.remembers {
             let piece = self.text.get(self.start..end).unwrap_or_default();
-            if piece.len() > self.limits.kept_bytes.saturating_sub(self.remembered.len()) {
+            if piece.len()
+                > self
+                    .limits
+                    .max_kept_bytes
+                    .saturating_sub(self.remembered.len())
+            {
                 // More than may be kept, so it cannot be asked for again.
                 self.remembers = false;
                 self.remembered = String::new();
@@ -508,7 +513,7 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
 /// for the decoder's cases.
 pub(crate) fn plain_text<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&'a str> {
     // The decoder finds the place at which the limit is met.
-    if count(bytes.len()) > options.limits.document_bytes {
+    if count(bytes.len()) > options.limits.max_document_bytes {
         return None;
     }
     let head = bytes
@@ -534,7 +539,7 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&
 pub(super) fn token_limit(limits: &ReadLimits) -> ReadErrorKind {
     ReadErrorKind::Limit {
         limit: LimitKind::TokenBytes,
-        max: count(limits.token_bytes),
+        max: count(limits.max_token_bytes),
     }
 }
 

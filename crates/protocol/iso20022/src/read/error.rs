@@ -190,21 +190,21 @@ pub enum ReadErrorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LimitKind {
-    /// `document_bytes`.
+    /// `max_document_bytes`.
     DocumentBytes,
-    /// `depth`.
+    /// `max_depth`.
     Depth,
-    /// `entry_elements`.
+    /// `max_entry_elements`.
     EntryElements,
-    /// `text_bytes`.
+    /// `max_text_bytes`.
     TextBytes,
-    /// `token_bytes`.
+    /// `max_token_bytes`.
     TokenBytes,
-    /// `kept_bytes`.
+    /// `max_kept_bytes`.
     KeptBytes,
-    /// `memory_per_byte`.
+    /// `max_memory_per_byte`.
     Memory,
-    /// `attributes`.
+    /// `max_attributes`.
     Attributes,
 }
 
@@ -276,7 +276,7 @@ impl ReadError {
     }
 
     /// The further findings of each kind beyond those that
-    /// [`ReadLimits::findings`](crate::ReadLimits::findings) has room for.
+    /// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) has room for.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
         &self.0.further

@@ -199,7 +199,7 @@ impl Events<'_> {
             Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => {
                 // More than a text may have is not gathered, but enough to be refused with what
                 // follows.
-                if self.blank.len() <= self.limits.text_bytes {
+                if self.blank.len() <= self.limits.max_text_bytes {
                     push_lines(&data, &mut self.blank);
                 }
                 Ok(Token::Content)
@@ -208,7 +208,7 @@ impl Events<'_> {
                 let length = other.as_ref().map_or(0, |event| event.len());
                 // Before the content is copied, so that a token over the limit takes no memory
                 // twice.
-                if length > self.limits.token_bytes {
+                if length > self.limits.max_token_bytes {
                     return Err(self.halt(token_limit(&self.limits)));
                 }
                 let begins = text.is_empty();
@@ -226,7 +226,7 @@ impl Events<'_> {
     /// Refuses a text that is being gathered when it is too long.
     #[inline]
     fn bound_text(&mut self, text: &str) -> Result<(), Halt> {
-        let most = self.limits.text_bytes;
+        let most = self.limits.max_text_bytes;
         if text.len() > most {
             Err(self.limit(LimitKind::TextBytes, most))
         } else {
@@ -237,7 +237,7 @@ impl Events<'_> {
     /// Bounds a token in memory, as the source bounds those that it reads in pieces.
     #[inline]
     fn bound(&mut self, bytes: usize) -> Result<(), Halt> {
-        if bytes > self.limits.token_bytes {
+        if bytes > self.limits.max_token_bytes {
             Err(self.halt(token_limit(&self.limits)))
         } else {
             Ok(())
@@ -249,7 +249,7 @@ impl Events<'_> {
     fn advance(&mut self) -> Result<(), Halt> {
         let before = self.mark;
         self.mark = self.tokens.mark();
-        let limit = count(self.limits.token_bytes);
+        let limit = count(self.limits.max_token_bytes);
         if self.mark.text - before.text > limit {
             // The token that is too long began at the last mark, and the error is placed there.
             self.mark = before;
@@ -264,11 +264,11 @@ impl Events<'_> {
         self.used.elements += 1;
         self.attributes.clear();
         // Limits come first, so that the attributes of a refused element are not read.
-        if self.depth > self.limits.depth {
-            return Err(self.limit(LimitKind::Depth, self.limits.depth));
+        if self.depth > self.limits.max_depth {
+            return Err(self.limit(LimitKind::Depth, self.limits.max_depth));
         }
-        if self.used.elements > self.limits.entry_elements {
-            return Err(self.limit(LimitKind::EntryElements, self.limits.entry_elements));
+        if self.used.elements > self.limits.max_entry_elements {
+            return Err(self.limit(LimitKind::EntryElements, self.limits.max_entry_elements));
         }
         // Only amounts and the document element have attributes, so nearly all tags end here.
         if self.tag.attributes().is_empty() {
@@ -281,7 +281,11 @@ impl Events<'_> {
     /// Binds what the last start tag declares, and keeps its other attributes.
     fn read_attributes(&mut self) -> Result<(), ReadErrorKind> {
         let mut found = Vec::new();
-        attributes::parse(self.tag.attributes(), self.limits.attributes, &mut found)?;
+        attributes::parse(
+            self.tag.attributes(),
+            self.limits.max_attributes,
+            &mut found,
+        )?;
         // Declarations come first, because an attribute may use a prefix that a later one declares.
         for attribute in &found {
             if let Some(prefix) = attribute.declared_prefix() {
@@ -347,7 +351,7 @@ impl Events<'_> {
     /// Returns the text from a place on, as it stands.
     fn since(&mut self, start: Mark) -> Result<String, Halt> {
         let xml = self.tokens.since(start).map(str::to_owned);
-        xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.kept_bytes))
+        xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.max_kept_bytes))
     }
 
     /// Remembers the text from here on, so that an element in it can be kept as it stands, until
@@ -388,7 +392,7 @@ impl Events<'_> {
     /// Refuses so many more bytes beyond the schema when they are too many.
     #[inline]
     fn bound_kept(&mut self, bytes: usize) -> Result<(), Halt> {
-        let most = self.limits.kept_bytes;
+        let most = self.limits.max_kept_bytes;
         // A difference cannot overflow, as a sum could.
         if bytes > most.saturating_sub(self.used.kept) {
             Err(self.limit(LimitKind::KeptBytes, most))
@@ -454,7 +458,7 @@ impl Events<'_> {
         // A source read in pieces meets this limit before the error; a text in memory has to report
         // the same.
         let end = self.tokens.mark().text;
-        if end - self.mark.text > count(self.limits.token_bytes) {
+        if end - self.mark.text > count(self.limits.max_token_bytes) {
             return self.halt(token_limit(&self.limits));
         }
         self.halt(kind)

@@ -62,8 +62,8 @@ impl<'a> Scanner<'a> {
     pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize, version: u8) -> Self {
         // The stricter bound stands for both; a text between them is left to the reader over
         // events.
-        let most = limits.text_bytes.min(limits.token_bytes);
-        let each = limits.memory_per_byte;
+        let most = limits.max_text_bytes.min(limits.max_token_bytes);
+        let each = limits.max_memory_per_byte;
         Self {
             rest,
             behind: None,
@@ -417,7 +417,7 @@ mod tests {
     fn memory_is_bounded_by_what_has_been_read_and_what_is_free() {
         let mut scanner = Scanner::new(
             "0123456789",
-            &ReadLimits::default().memory_per_byte(3),
+            &ReadLimits::default().max_memory_per_byte(3),
             5,
             0,
         );
@@ -448,7 +448,7 @@ mod tests {
 
     #[test]
     fn gaps_are_passed_over_up_to_their_bound() {
-        let limits = ReadLimits::default().text_bytes(8);
+        let limits = ReadLimits::default().max_text_bytes(8);
         for (gap, passed) in [
             ("", true),
             ("        ", true),
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn text_and_the_markup_in_it_have_the_bytes_of_their_bound() {
-        let limits = ReadLimits::default().text_bytes(20);
+        let limits = ReadLimits::default().max_text_bytes(20);
         for (text, expected) in [
             ("a&amp;b", Some("a&b")),
             ("a\r\nb\r", Some("a\nb\n")),

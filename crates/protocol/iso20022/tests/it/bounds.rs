@@ -68,7 +68,10 @@ fn elements_are_bounded_exactly() {
     ] {
         let bounds: Vec<usize> = (0..20)
             .filter(|most| {
-                let outcome = limit(limited(&xml, ReadLimits::default().entry_elements(*most)));
+                let outcome = limit(limited(
+                    &xml,
+                    ReadLimits::default().max_entry_elements(*most),
+                ));
                 assert!(
                     outcome.is_none_or(|limit| limit == LimitKind::EntryElements),
                     "{outcome:?}"
@@ -99,8 +102,9 @@ fn what_is_kept_is_bounded_exactly() {
         ),
     ] {
         let xml = document(&content);
-        let least = (0..2_000)
-            .find(|most| limit(limited(&xml, ReadLimits::default().kept_bytes(*most))).is_none());
+        let least = (0..2_000).find(|most| {
+            limit(limited(&xml, ReadLimits::default().max_kept_bytes(*most))).is_none()
+        });
         assert_eq!(least, Some(needed), "{content}");
     }
     // A namespace that is taken along counts once.
@@ -108,7 +112,7 @@ fn what_is_kept_is_bounded_exactly() {
     let xml = document("<l:x/>").replace("<Document", &format!("<Document xmlns:l=\"{long}\""));
     for (most, fits) in [(2_000, false), (3_000, true)] {
         assert_eq!(
-            limit(limited(&xml, ReadLimits::default().kept_bytes(most))).is_none(),
+            limit(limited(&xml, ReadLimits::default().max_kept_bytes(most))).is_none(),
             fits
         );
     }
@@ -123,7 +127,7 @@ fn text_beside_elements_is_bounded_as_any_text_is() {
     ] {
         let xml = document(&format!("{ITEM}<!-- -->{text}"));
         for most in [length - 1, length, length + 1] {
-            let outcome = limit(limited(&xml, ReadLimits::default().text_bytes(most)));
+            let outcome = limit(limited(&xml, ReadLimits::default().max_text_bytes(most)));
             assert_eq!(
                 outcome,
                 (most < length).then_some(LimitKind::TextBytes),
@@ -134,7 +138,7 @@ fn text_beside_elements_is_bounded_as_any_text_is() {
     // White space alone is none.
     let xml = document(&format!("{ITEM}{}{ITEM}", " \n<!-- -->".repeat(100)));
     assert_eq!(
-        limit(limited(&xml, ReadLimits::default().text_bytes(40))),
+        limit(limited(&xml, ReadLimits::default().max_text_bytes(40))),
         None
     );
 }
@@ -148,7 +152,7 @@ fn markup_that_is_malformed_and_too_long_exceeds_its_bound() {
         (91, "malformed"),
         (60, "60 bytes in a tag or run of text"),
     ] {
-        let options = ReadOptions::default().limits(ReadLimits::default().token_bytes(most));
+        let options = ReadOptions::default().limits(ReadLimits::default().max_token_bytes(most));
         for fast in [true, false] {
             let text = parse_counting::<Document>(&xml, &options, fast)
                 .0
@@ -383,7 +387,7 @@ fn an_item_that_is_wrong_twice_is_refused_for_its_markup_where_reading_might_go_
 fn memory_is_bounded_by_what_has_been_read() {
     let counted = |content: &str, count: usize, per_byte: usize| {
         let xml = document(&content.repeat(count));
-        let limits = ReadLimits::default().memory_per_byte(per_byte);
+        let limits = ReadLimits::default().max_memory_per_byte(per_byte);
         let whole = limit(Document::parse_with(
             &xml,
             &ReadOptions::default().limits(limits),
@@ -408,7 +412,7 @@ fn memory_is_bounded_by_what_has_been_read() {
     assert!(counted(ITEM, free / item + 1, item));
     // Handed out one by one, they take no memory.
     let xml = document(&ITEM.repeat(free / item * 2));
-    let limits = ReadLimits::default().memory_per_byte(0);
+    let limits = ReadLimits::default().max_memory_per_byte(0);
     let mut reader = ItemReader::new(xml.as_bytes(), ReadOptions::default().limits(limits));
     assert!(reader.all(|part| part.is_ok()));
 }

@@ -597,13 +597,13 @@ fn limits_refuse_in_both_readers() {
     let limits = ReadLimits::default();
     let xml = document(&item("<Note>abcdefghij</Note><Xtra>0123456789</Xtra>"));
     for (limits, expected) in [
-        (limits.document_bytes(100), LimitKind::DocumentBytes),
-        (limits.depth(4), LimitKind::Depth),
-        (limits.entry_elements(3), LimitKind::EntryElements),
-        (limits.text_bytes(9), LimitKind::TextBytes),
-        (limits.token_bytes(30), LimitKind::TokenBytes),
-        (limits.kept_bytes(20), LimitKind::KeptBytes),
-        (limits.attributes(0), LimitKind::Attributes),
+        (limits.max_document_bytes(100), LimitKind::DocumentBytes),
+        (limits.max_depth(4), LimitKind::Depth),
+        (limits.max_entry_elements(3), LimitKind::EntryElements),
+        (limits.max_text_bytes(9), LimitKind::TextBytes),
+        (limits.max_token_bytes(30), LimitKind::TokenBytes),
+        (limits.max_kept_bytes(20), LimitKind::KeptBytes),
+        (limits.max_attributes(0), LimitKind::Attributes),
     ] {
         let options = ReadOptions::default().limits(limits);
         let error = if expected == LimitKind::DocumentBytes {
@@ -625,7 +625,7 @@ fn limits_refuse_in_both_readers() {
     }
     let parsed = Document::parse_with(
         document(&item(&"<Xtra/>".repeat(5))),
-        &ReadOptions::default().limits(limits.findings(2)),
+        &ReadOptions::default().limits(limits.max_findings(2)),
     );
     let parsed = parsed.unwrap();
     assert_eq!(
@@ -640,7 +640,7 @@ fn limits_refuse_in_both_readers() {
 /// Also one after which elements are read ahead.
 #[test]
 fn each_token_is_bounded() {
-    let options = ReadOptions::default().limits(ReadLimits::default().token_bytes(100));
+    let options = ReadOptions::default().limits(ReadLimits::default().max_token_bytes(100));
     for (long, fits) in [(80, true), (100, false)] {
         for token in [
             document(ITEM).replace("<Itm>", &format!("<Itm a=\"{}\">", "x".repeat(long))),
@@ -673,7 +673,7 @@ fn a_stream_takes_the_memory_of_a_group_twice() {
     let many = "<Xtra>a</Xtra>".repeat(600);
     let xml = document(&format!("{many}{ITEM}"));
     let options =
-        ReadOptions::default().limits(ReadLimits::default().memory_per_byte(0).findings(1));
+        ReadOptions::default().limits(ReadLimits::default().max_memory_per_byte(0).max_findings(1));
     assert!(read(&xml, &options).is_ok());
     let streamed: Result<Vec<_>, ReadError> = ItemReader::new(xml.as_bytes(), options).collect();
     let error = streamed.unwrap_err();
@@ -694,15 +694,15 @@ fn what_stands_in_the_documentation_is_the_default() {
     let (options, limits) = (ReadOptions::default(), ReadLimits::default());
     assert!(options.deny_findings(true).denies_findings() && !options.denies_findings());
     let documented = limits
-        .document_bytes(4 * 1024 * 1024 * 1024)
-        .depth(64)
-        .entry_elements(1_000_000)
-        .text_bytes(1024 * 1024)
-        .token_bytes(4 * 1024 * 1024)
-        .kept_bytes(64 * 1024 * 1024)
-        .memory_per_byte(16)
-        .attributes(256)
-        .findings(100);
+        .max_document_bytes(4 * 1024 * 1024 * 1024)
+        .max_depth(64)
+        .max_entry_elements(1_000_000)
+        .max_text_bytes(1024 * 1024)
+        .max_token_bytes(4 * 1024 * 1024)
+        .max_kept_bytes(64 * 1024 * 1024)
+        .max_memory_per_byte(16)
+        .max_attributes(256)
+        .max_findings(100);
     assert_eq!(limits, documented);
 }
 
@@ -711,9 +711,9 @@ fn limits_hold_exactly() {
     let xml = document(&item("<Pyr><Nm>a</Nm></Pyr><Note>abcdefghij</Note>"));
     let limits = ReadLimits::default();
     let set: [(usize, &dyn Fn(usize) -> ReadLimits); 3] = [
-        (6, &|most| limits.depth(most)),
-        (10, &|most| limits.text_bytes(most)),
-        (1, &|most| limits.attributes(most)),
+        (6, &|most| limits.max_depth(most)),
+        (10, &|most| limits.max_text_bytes(most)),
+        (1, &|most| limits.max_attributes(most)),
     ];
     for (needed, set) in set {
         for most in 0..20 {
@@ -725,13 +725,13 @@ fn limits_hold_exactly() {
         }
     }
     for (most, fits) in [(xml.len() - 1, false), (xml.len(), true)] {
-        let options = ReadOptions::default().limits(limits.document_bytes(most as u64));
+        let options = ReadOptions::default().limits(limits.max_document_bytes(most as u64));
         assert_eq!(Document::parse_with(&xml, &options).is_ok(), fits);
         assert_eq!(Document::read_with(xml.as_bytes(), &options).is_ok(), fits);
     }
     let three = document(&item(&"<Xtra/>".repeat(3)).replace("CRDT", "MINE"));
     for (most, kept, further) in [(0, 0, 4), (1, 2, 2), (2, 3, 1), (3, 4, 0)] {
-        let options = ReadOptions::default().limits(limits.findings(most));
+        let options = ReadOptions::default().limits(limits.max_findings(most));
         let parsed = Document::parse_with(&three, &options).unwrap();
         let more = &parsed.further_findings;
         assert_eq!(
@@ -858,7 +858,8 @@ fn rules_are_asked_once_for_each_element() {
 fn both_readers_count_the_memory_of_lists() {
     let mut outcomes = std::collections::BTreeSet::new();
     for each in [0, 1] {
-        let options = ReadOptions::default().limits(ReadLimits::default().memory_per_byte(each));
+        let options =
+            ReadOptions::default().limits(ReadLimits::default().max_memory_per_byte(each));
         let mut count = 1_000;
         while count < 14_000 {
             let xml = document(&item(&format!(

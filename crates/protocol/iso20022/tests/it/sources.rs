@@ -398,7 +398,8 @@ fn the_bytes_of_each_kind_of_markup_are_bounded_exactly() {
         let xml = document(&around.replace('\u{1}', &token));
         let place = u64::try_from(xml.find(&token).unwrap()).unwrap();
         for most in LENGTH - 3..LENGTH + 3 {
-            let options = ReadOptions::default().limits(ReadLimits::default().token_bytes(most));
+            let options =
+                ReadOptions::default().limits(ReadLimits::default().max_token_bytes(most));
             let mut outcomes = vec![
                 parse_counting::<Document>(&xml, &options, true).0,
                 parse_counting::<Document>(&xml, &options, false).0,
@@ -443,7 +444,7 @@ fn an_unread_item_has_as_many_bytes_as_may_be_kept() {
     let odd = ITEM.replace("5.00", "five");
     let xml = document(&format!("{ITEM}\n<!-- c -->\n{odd}{ITEM}"));
     for most in [odd.len() - 1, odd.len(), odd.len() + 1] {
-        let options = ReadOptions::default().limits(ReadLimits::default().kept_bytes(most));
+        let options = ReadOptions::default().limits(ReadLimits::default().max_kept_bytes(most));
         for piece in [1, 7, 4096] {
             let mut parts =
                 ItemReader::new(BufReader::with_capacity(piece, xml.as_bytes()), options).skip(2);

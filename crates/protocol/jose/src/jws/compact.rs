@@ -22,17 +22,17 @@ impl<'a> Compact<'a> {
     /// # Errors
     /// [`ParseError`] with what was wrong.
     pub fn parse(token: &'a str, options: &VerifyOptions) -> Result<Self, ParseError> {
-        if token.len() > options.max_token {
+        if token.len() > options.max_token_bytes {
             return Err(ParseError::TooLong {
                 found: token.len(),
-                max: options.max_token,
+                max: options.max_token_bytes,
             });
         }
         let [header, payload, signature] = split(token)?;
         let signing_input = token
             .get(..header.len() + 1 + payload.len())
             .unwrap_or_default();
-        let header = JoseHeader::parse(header, &HeaderRules::signature(options.max_header))?;
+        let header = JoseHeader::parse(header, &HeaderRules::signature(options.max_header_bytes))?;
         let payload =
             base64url::decode(payload).map_err(|_| ParseError::NotBase64url { part: "payload" })?;
         let payload = Zeroizing::new(payload);

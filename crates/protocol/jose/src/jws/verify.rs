@@ -10,9 +10,9 @@ bankrail_values::options! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct VerifyOptions {
         /// The longest token, in bytes. Default: 64 KiB.
-        pub(super) max_token: usize = 64 * 1024,
+        pub(super) max_token_bytes: usize = 64 * 1024,
         /// The longest decoded header, in bytes. Default: 4 KiB.
-        pub(super) max_header: usize = 4 * 1024,
+        pub(super) max_header_bytes: usize = 4 * 1024,
     }
 }
 

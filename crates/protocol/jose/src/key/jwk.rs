@@ -27,11 +27,11 @@ pub struct Jwk {
 }
 
 const KEY_LIMITS: JsonLimits = JsonLimits::new()
-    .max_bytes(super::pem::MAX_LEN)
+    .max_document_bytes(super::pem::MAX_LEN)
     .max_depth(6)
     .max_values(256);
 const SET_LIMITS: JsonLimits = JsonLimits::new()
-    .max_bytes(KeyMaterial::MAX_BYTES)
+    .max_document_bytes(KeyMaterial::MAX_BYTES)
     .max_depth(8)
     .max_values(8192);
 const MAX_KID: usize = 256;

@@ -136,7 +136,7 @@ fn a_token_has_at_most_64_kib_and_a_header_of_4_kib_by_default() {
         })
     ));
     let good = token_of("{}");
-    assert!(Compact::parse(&good, &VerifyOptions::new().max_token(good.len())).is_ok());
+    assert!(Compact::parse(&good, &VerifyOptions::new().max_token_bytes(good.len())).is_ok());
 }
 
 /// Growing would leave copies of the payload behind.
@@ -200,7 +200,8 @@ fn shapes_that_are_not_a_token_are_refused_before_any_key_is_used() {
         let error = format!("{:?}", verify(&token).unwrap_err());
         assert!(error.contains(expected), "{error} for {token:.80}");
     }
-    let long = Compact::parse(&good, &VerifyOptions::new().max_token(good.len() - 1)).unwrap_err();
+    let long =
+        Compact::parse(&good, &VerifyOptions::new().max_token_bytes(good.len() - 1)).unwrap_err();
     assert!(matches!(long, ParseError::TooLong { .. }));
 }
 

@@ -29,10 +29,10 @@ impl ArchiveStore for ModelArchive {
         label: &'a ArchiveLabel,
         sealed: &'a OpaqueBytes,
         oldest: Timestamp,
-        max_bytes: u64,
+        max_kind_bytes: u64,
     ) -> StoreFuture<'a, ()> {
         let bytes = sealed.len() as u64;
-        if bytes > max_bytes {
+        if bytes > max_kind_bytes {
             return Box::pin(ready(Err(StoreErrorKind::Full.into())));
         }
         let (last, records) = &mut *self.state();
@@ -49,7 +49,7 @@ impl ArchiveStore for ModelArchive {
             .map(|(record, _)| record.bytes)
             .sum();
         records.retain(|(record, _)| {
-            let is_kept = left <= max_bytes || !is_of_kind(record);
+            let is_kept = left <= max_kind_bytes || !is_of_kind(record);
             left -= if is_kept { 0 } else { record.bytes };
             is_kept
         });

@@ -3,7 +3,7 @@
 use bankrail_values::options;
 
 /// The most bytes of each decoded header by default.
-const MAX_HEADER: usize = 4 * 1024;
+const MAX_HEADER_BYTES: usize = 4 * 1024;
 
 options! {
     /// Options of an [`Opener`](super::Opener).
@@ -13,15 +13,16 @@ options! {
     /// recipient.
     #[derive(Clone, Debug)]
     pub struct OpenOptions {
-        /// The most characters of a compact message. Default: [`OpenOptions::DEFAULT_MAX_MESSAGE`].
-        pub(super) max_message: usize = Self::DEFAULT_MAX_MESSAGE,
+        /// The most characters of a compact message. Default:
+        /// [`OpenOptions::DEFAULT_MAX_MESSAGE_BYTES`].
+        pub(super) max_message_bytes: usize = Self::DEFAULT_MAX_MESSAGE_BYTES,
         /// The most bytes of each decoded header, outer and inner. Default: 4 KiB.
-        pub(super) max_header: usize = MAX_HEADER,
+        pub(super) max_header_bytes: usize = MAX_HEADER_BYTES,
         /// The most bytes to which a message with `"zip":"DEF"` is inflated; `None` refuses
         /// compressed messages. The bound is for the signed message in its compact form, which is a
         /// third longer than its JSON. Inflating stops at the first byte beyond it. Default:
-        /// [`OpenOptions::DEFAULT_INFLATE`], because published senders compress.
-        pub(super) inflate: Option<usize> = Some(Self::DEFAULT_INFLATE),
+        /// [`OpenOptions::DEFAULT_MAX_INFLATED_BYTES`], because published senders compress.
+        pub(super) max_inflated_bytes: Option<usize> = Some(Self::DEFAULT_MAX_INFLATED_BYTES),
         /// Refuses messages without `"cty":"JWT"`. RFC 7519 section 5.2 requires it in nested
         /// tokens, but senders often leave it out. Off by default.
         pub(super) require_cty: bool = false,
@@ -41,10 +42,10 @@ options! {
 impl OpenOptions {
     /// The most characters of a compact message by default: 512 KiB, enough for the longest payload
     /// that [`SealOptions`](crate::SealOptions) seals by default.
-    pub const DEFAULT_MAX_MESSAGE: usize = 512 * 1024;
+    pub const DEFAULT_MAX_MESSAGE_BYTES: usize = 512 * 1024;
     /// The most bytes to which a message is inflated by default: 340 kB, enough for the signed form
     /// of the longest payload that [`SealOptions`](crate::SealOptions) seals by default.
-    pub const DEFAULT_INFLATE: usize = 340_000;
+    pub const DEFAULT_MAX_INFLATED_BYTES: usize = 340_000;
 }
 
 /// The place where a message names its recipient, and the value expected there.
@@ -105,32 +106,39 @@ mod tests {
         let [_, signing_key] = MESSAGE_SIGNING_KEY_BITS;
         // Header, payload and signature; then header, encrypted key, vector, padded text and tag.
         let signed =
-            base64(MAX_HEADER) + 1 + base64(MAX_MESSAGE_BYTES) + 1 + base64(signing_key / 8);
-        let sealed = base64(MAX_HEADER)
+            base64(MAX_HEADER_BYTES) + 1 + base64(MAX_MESSAGE_BYTES) + 1 + base64(signing_key / 8);
+        let sealed = base64(MAX_HEADER_BYTES)
             + base64(ENCRYPTION_KEY_BITS / 8)
             + base64(IV_LEN)
             + base64(signed + BLOCK_LEN);
         let sealed = sealed + base64(TAG_LEN) + 4;
-        assert!(signed <= OpenOptions::DEFAULT_INFLATE, "{signed}");
-        assert!(sealed <= OpenOptions::DEFAULT_MAX_MESSAGE, "{sealed}");
+        assert!(
+            signed <= OpenOptions::DEFAULT_MAX_INFLATED_BYTES,
+            "{signed}"
+        );
+        assert!(sealed <= OpenOptions::DEFAULT_MAX_MESSAGE_BYTES, "{sealed}");
     }
 
     #[test]
     fn the_defaults_are_what_the_documentation_says() {
         assert_eq!(
-            (MAX_HEADER, OpenOptions::DEFAULT_MAX_MESSAGE),
+            (MAX_HEADER_BYTES, OpenOptions::DEFAULT_MAX_MESSAGE_BYTES),
             (4096, 524_288)
         );
         assert_eq!(
             (
-                OpenOptions::DEFAULT_INFLATE,
-                crate::SecuredPayload::DEFAULT_MAX_JSON
+                OpenOptions::DEFAULT_MAX_INFLATED_BYTES,
+                crate::SecuredPayload::DEFAULT_MAX_JSON_BYTES
             ),
             (340_000, 525_312)
         );
         let default = OpenOptions::default();
         assert_eq!(
-            (default.max_message, default.max_header, default.inflate),
+            (
+                default.max_message_bytes,
+                default.max_header_bytes,
+                default.max_inflated_bytes
+            ),
             (524_288, 4096, Some(340_000))
         );
         assert!(

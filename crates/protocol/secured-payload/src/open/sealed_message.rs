@@ -52,10 +52,10 @@ impl<'a> SealedMessage<'a> {
     /// # Errors
     /// [`OpenError::Malformed`] or [`OpenError::UnsupportedHeader`].
     pub fn parse(compact: &'a str, options: &OpenOptions) -> Result<Self, OpenError> {
-        if compact.len() > options.max_message {
+        if compact.len() > options.max_message_bytes {
             return Err(MalformedMessageError::TooLong {
                 found: compact.len(),
-                max: options.max_message,
+                max: options.max_message_bytes,
             }
             .into());
         }
@@ -69,7 +69,10 @@ impl<'a> SealedMessage<'a> {
         let text = Zeroizing::new(decode("ciphertext", text)?);
         let tag = decode("authentication tag", tag)?;
 
-        let rules = HeaderRules::encryption(options.max_header, options.inflate.is_some());
+        let rules = HeaderRules::encryption(
+            options.max_header_bytes,
+            options.max_inflated_bytes.is_some(),
+        );
         let header = JoseHeader::from_json(&header, &rules)?;
         check_cty(header.cty(), options.require_cty)?;
 
@@ -250,12 +253,12 @@ fn verify(
 ) -> Result<Opened, OpenError> {
     let mut signed = decrypted.into_bytes();
     if header.is_deflated() {
-        let max = options.inflate.ok_or(OpenError::Rejected)?;
+        let max = options.max_inflated_bytes.ok_or(OpenError::Rejected)?;
         signed = deflate::inflate(&signed, max).ok_or(OpenError::Rejected)?;
     }
     let limits = VerifyOptions::new()
-        .max_token(signed.len())
-        .max_header(options.max_header);
+        .max_token_bytes(signed.len())
+        .max_header_bytes(options.max_header_bytes);
     // The reason of a refusal is dropped here.
     let signed = std::str::from_utf8(&signed).map_err(|_| OpenError::Rejected)?;
     let signed = Compact::parse(signed, &limits).map_err(|_| OpenError::Rejected)?;
@@ -339,8 +342,11 @@ pub fn unverified_kid(compact: &str) -> Option<String> {
         return None;
     }
     let header = base64url::decode(header).ok()?;
-    let members =
-        json::read_object(&header, &JsonLimits::new().max_bytes(MAX_HEADER_BYTES)).ok()?;
+    let members = json::read_object(
+        &header,
+        &JsonLimits::new().max_document_bytes(MAX_HEADER_BYTES),
+    )
+    .ok()?;
     members.get("kid").and_then(JsonValue::as_str).map(excerpt)
 }
 

@@ -225,9 +225,9 @@ fn shapes_lengths_and_headers_are_refused_before_any_key_is_used() {
         seven.to_string(),
         "expected five parts separated by dots, found 7"
     );
-    let exact = keys.opener_with(OpenOptions::new().max_message(good.len()));
+    let exact = keys.opener_with(OpenOptions::new().max_message_bytes(good.len()));
     assert!(exact.open(&good).is_ok());
-    let small = keys.opener_with(OpenOptions::new().max_message(good.len() - 1));
+    let small = keys.opener_with(OpenOptions::new().max_message_bytes(good.len() - 1));
     assert!(matches!(
         small.open(&good),
         Err(OpenError::Malformed(MalformedMessageError::TooLong { .. }))
@@ -248,7 +248,7 @@ fn inflating_stops_at_the_bound() {
     };
     let message = outsider::encrypt(&zip, &deflated(&token));
     let open = |max| {
-        keys.opener_with(OpenOptions::new().inflate(Some(max)))
+        keys.opener_with(OpenOptions::new().max_inflated_bytes(Some(max)))
             .open(&message)
     };
     assert_eq!(open(token.len()).unwrap().json(), json.as_bytes());

@@ -242,7 +242,7 @@ fn every_message_has_keys_of_its_own() {
 #[test]
 fn only_json_within_the_bound_is_sealed() {
     let keys = backends().next().unwrap();
-    let options = SealOptions::new().max_payload(10);
+    let options = SealOptions::new().max_payload_bytes(10);
     let sealer = Sealer::new(keys.signing.clone(), keys.encryption(), options);
     assert!(sealer.seal(br#"{"a":1234}"#).is_ok());
     assert!(matches!(
@@ -644,7 +644,7 @@ fn the_bound_on_headers_is_that_of_both_layers() {
     .unwrap();
     let opens = |message: &str, max: Option<usize>| {
         let options = OpenOptions::new();
-        let options = max.map_or(options.clone(), |max| options.max_header(max));
+        let options = max.map_or(options.clone(), |max| options.max_header_bytes(max));
         keys.opener_with(options).open(message).is_ok()
     };
     assert!(!opens(&inner, None) && opens(&inner, Some(6_000)));

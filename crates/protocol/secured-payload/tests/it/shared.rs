@@ -51,7 +51,7 @@ impl Keys {
 
     /// Refuses compressed messages.
     pub(crate) fn opener(&self) -> Opener {
-        self.opener_with(OpenOptions::new().inflate(None))
+        self.opener_with(OpenOptions::new().max_inflated_bytes(None))
     }
 
     pub(crate) fn customer(&self) -> Opener {

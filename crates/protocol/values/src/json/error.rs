@@ -68,7 +68,7 @@ impl std::error::Error for JsonError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonFault {
-    /// Longer than [`JsonLimits::max_bytes`](super::JsonLimits::max_bytes).
+    /// Longer than [`JsonLimits::max_document_bytes`](super::JsonLimits::max_document_bytes).
     #[error("expected at most {max} bytes of JSON, found {found}")]
     TooLong {
         /// The most bytes allowed.

@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         limits: &JsonLimits,
         keep: bool,
     ) -> Result<JsonValue<'a>, JsonError> {
-        let max = limits.max_bytes;
+        let max = limits.max_document_bytes;
         if json.len() > max {
             return Err(JsonError::new(
                 JsonFault::TooLong {

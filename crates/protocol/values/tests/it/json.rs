@@ -209,7 +209,7 @@ fn text_that_is_not_json_is_refused_with_its_position() {
 
 #[test]
 fn bounds_hold_and_are_named_in_the_error() {
-    let bounds = limits().max_bytes(24).max_depth(3).max_values(5);
+    let bounds = limits().max_document_bytes(24).max_depth(3).max_values(5);
     for good in [
         "[[[]]]",
         "[1,2,3,4]",

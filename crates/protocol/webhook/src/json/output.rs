@@ -129,8 +129,11 @@ impl<'n> ObjectOut<'_, 'n> {
             return self.member(name, |out| out.raw(json));
         }
         // The length was bounded when the message was read.
-        let value = read(json.as_bytes(), &super::LIMITS.max_bytes(usize::MAX))
-            .expect("a value that was read before");
+        let value = read(
+            json.as_bytes(),
+            &super::LIMITS.max_document_bytes(usize::MAX),
+        )
+        .expect("a value that was read before");
         self.member(name, |out| out.value(&value));
     }
 

@@ -9,7 +9,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// The default of [`MessageReadOptions::max_bytes`](crate::MessageReadOptions::max_bytes).
+/// The default of `MessageReadOptions::max_message_bytes`.
 const MAX_BYTES: usize = 1024 * 1024;
 
 pub(crate) fn serialize<S: Serializer>(value: &impl Wire, out: S) -> Result<S::Ok, S::Error> {
@@ -21,7 +21,7 @@ pub(crate) fn serialize<S: Serializer>(value: &impl Wire, out: S) -> Result<S::O
 
 pub(crate) fn deserialize<'de, T: Wire, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
     let json = Box::<RawValue>::deserialize(from)?;
-    let limits = LIMITS.max_bytes(MAX_BYTES);
+    let limits = LIMITS.max_document_bytes(MAX_BYTES);
     let value = bankrail_values::json::read(json.get().as_bytes(), &limits);
     let value = value.map_err(D::Error::custom)?;
     T::read(&value, &mut Context::default()).map_err(D::Error::custom)

@@ -18,7 +18,7 @@ bankrail_values::options! {
         /// default.
         deny_findings: bool = false,
         /// The maximum size of the JSON, in bytes. Default: 1 MiB.
-        max_bytes: usize = 1024 * 1024,
+        max_message_bytes: usize = 1024 * 1024,
     }
 }
 
@@ -26,7 +26,7 @@ impl MessageReadOptions {
     pub(super) fn read<'a>(&self, json: &'a [u8]) -> Result<JsonValue<'a>, MessageError> {
         Ok(bankrail_values::json::read(
             json,
-            &json::LIMITS.max_bytes(self.max_bytes),
+            &json::LIMITS.max_document_bytes(self.max_message_bytes),
         )?)
     }
 

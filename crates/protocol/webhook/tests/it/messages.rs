@@ -257,7 +257,7 @@ fn what_is_not_json_or_too_much_is_refused() {
         );
     }
     assert!(!MessageReadOptions::new().denies_findings());
-    let options = MessageReadOptions::new().max_bytes(10);
+    let options = MessageReadOptions::new().max_message_bytes(10);
     let long = Message::from_json_with(MessageKind::Query, b"{          }", &options);
     let fault = |error: MessageError| match error {
         MessageError::Json(error) => error.fault(),

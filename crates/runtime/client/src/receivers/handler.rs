@@ -526,7 +526,7 @@ fn read<T, M>(
 ) -> Result<Delivery<M>, HandlerError> {
     // Its length was bounded when it was received. Another version of this crate may have stored
     // it.
-    let options = MessageReadOptions::default().max_bytes(entry.body.len());
+    let options = MessageReadOptions::default().max_message_bytes(entry.body.len());
     let ParsedMessage {
         message, findings, ..
     } = message(&entry.body, &options).map_err(|_| unreadable())?;

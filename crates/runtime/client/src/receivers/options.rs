@@ -26,9 +26,9 @@ bankrail_values::options! {
         /// A name that distinguishes customers who share an inbox. It is part of every duplicate
         /// key. Default: empty.
         pub(super) scope(into): String = String::new(),
-        /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON`], enough
-        /// for the longest message that a sender seals by default.
-        pub(super) max_bytes: usize = SecuredPayload::DEFAULT_MAX_JSON,
+        /// The most bytes of a request body. Default: [`SecuredPayload::DEFAULT_MAX_JSON_BYTES`],
+        /// enough for the longest message that a sender seals by default.
+        pub(super) max_body_bytes: usize = SecuredPayload::DEFAULT_MAX_JSON_BYTES,
         /// The maximum time in which a body has to arrive. Default: 15 s, the time that a sender
         /// waits for the answer.
         pub(super) body_timeout: Duration = Duration::from_secs(15),

@@ -235,7 +235,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
 
     fn body_bounds(&self) -> (usize, Duration) {
         (
-            self.shared.options.max_bytes,
+            self.shared.options.max_body_bytes,
             self.shared.options.body_timeout,
         )
     }

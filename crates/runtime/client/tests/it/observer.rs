@@ -56,7 +56,7 @@ fn with_header(name: &'static str, value: &str) -> Request<Body> {
 async fn each_refusal_is_told_with_its_stage() {
     let (seen, options) = observed(
         options()
-            .max_bytes(4_000)
+            .max_body_bytes(4_000)
             .max_age(Some(Duration::from_secs(3600))),
     );
     let opener = Opener::new(

@@ -527,7 +527,7 @@ async fn required_headers_refuse_and_optional_ones_do_not() {
 #[tokio::test]
 async fn method_type_and_size() {
     let inbox = Arc::new(MemoryStore::new().inbox());
-    let receivers = receivers_with(inbox, options().max_bytes(2_000));
+    let receivers = receivers_with(inbox, options().max_body_bytes(2_000));
     let kind = MessageKind::Query;
     let mut get = delivery(kind, "");
     *get.method_mut() = Method::GET;

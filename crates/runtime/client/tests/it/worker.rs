@@ -412,7 +412,7 @@ async fn a_message_that_was_taken_under_raised_bounds_reaches_its_handler() {
     let worker = failing(&receivers, &calls, || async { Ok(()) });
     let mut body = message(KIND).into_bytes();
     body.resize(2 << 20, b' ');
-    let raised = MessageReadOptions::default().max_bytes(4 << 20);
+    let raised = MessageReadOptions::default().max_message_bytes(4 << 20);
     let read = Message::from_json_with(KIND, &body, &raised)
         .unwrap()
         .message;

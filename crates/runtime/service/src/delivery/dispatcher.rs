@@ -620,7 +620,7 @@ bankrail_values::options! {
         /// Default: a failure.
         missing_acknowledgement: MissingAcknowledgement = MissingAcknowledgement::default(),
         /// The most bytes of an answer that are read. Default: 64 KiB.
-        max_response: usize = 64 * 1024,
+        max_response_bytes: usize = 64 * 1024,
         /// The longest time between two queries of the outbox, and so the longest delay of a
         /// message that another process has enqueued, where
         /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not report it before.

@@ -221,7 +221,7 @@ impl Transport for HttpsTransport {
                 http::Response::<reqwest::Body>::from(sent.map_err(transport_error)?).into_parts();
             // The client's time-out covers the body too.
             let body = BodyReader::new(&head.headers, body)
-                .read_prefix(request.max_response, request.timeout)
+                .read_prefix(request.max_response_bytes, request.timeout)
                 .await;
             Ok(TransportResponse {
                 status: head.status,

@@ -69,7 +69,7 @@ pub struct TransportRequest {
     /// The time-out, from now to the last byte of the answer.
     pub timeout: Duration,
     /// The most bytes of the answer that are read. The rest is not read.
-    pub max_response: usize,
+    pub max_response_bytes: usize,
 }
 
 impl fmt::Debug for TransportRequest {
@@ -91,7 +91,7 @@ pub struct TransportResponse {
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, cut at the request's `max_response`.
+    /// The body, cut at the request's `max_response_bytes`.
     pub body: Bytes,
 }
 

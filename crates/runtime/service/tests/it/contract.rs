@@ -609,7 +609,7 @@ fn token_requests_are_read_as_the_document_says() {
 fn limits_are_named() {
     let document = contract(|options| {
         named(options)
-            .max_statement_body(1000)
+            .max_statement_body_bytes(1000)
             .body_timeout(Duration::from_secs(3))
     });
     let limits = |path: &str| document["paths"][path]["post"]["x-limits"].clone();

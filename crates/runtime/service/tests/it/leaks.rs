@@ -82,7 +82,7 @@ async fn every_token_failure() -> BTreeSet<u16> {
     let mut driver = Driver::new(|options| {
         options
             .replay_policy(ReplayPolicy::WholeAssertion)
-            .max_token_body(9000)
+            .max_token_body_bytes(9000)
     });
     let [acme, beta] = keys();
     let good = |world: &World| {

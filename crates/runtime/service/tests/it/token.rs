@@ -472,7 +472,11 @@ async fn the_third_token_in_a_second_waits() {
 
 #[tokio::test]
 async fn a_body_that_takes_too_long_or_is_too_large() {
-    let world = World::with(|options| options.max_token_body(2000).body_timeout(Duration::ZERO));
+    let world = World::with(|options| {
+        options
+            .max_token_body_bytes(2000)
+            .body_timeout(Duration::ZERO)
+    });
     let never = Body::from_stream(stream::pending::<Result<String, std::io::Error>>());
     for (body, status) in [(never, 408), (Body::from(vec![b'x'; 2001]), 413)] {
         let answer = world.send(token_request(API_KEY, body)).await;
@@ -486,7 +490,7 @@ async fn a_body_that_takes_too_long_or_is_too_large() {
 
 #[tokio::test]
 async fn too_large_comes_before_malformed() {
-    let world = World::with(|options| options.max_token_body(2000));
+    let world = World::with(|options| options.max_token_body_bytes(2000));
     let mut request = token_request(API_KEY, vec![b'x'; 2001]);
     request
         .headers_mut()

@@ -35,12 +35,12 @@ impl ArchiveStore for SqliteStore {
         label: &'a ArchiveLabel,
         sealed: &'a OpaqueBytes,
         oldest: Timestamp,
-        max_bytes: u64,
+        max_kind_bytes: u64,
     ) -> StoreFuture<'a, ()> {
         let label = label.clone();
         let sealed = sealed.clone();
         self.database
-            .write(move |connection| add(connection, &label, &sealed, oldest, max_bytes))
+            .write(move |connection| add(connection, &label, &sealed, oldest, max_kind_bytes))
     }
 
     fn records(&self, after: u64, most: u32) -> StoreFuture<'_, Vec<ArchiveRecord>> {
@@ -59,12 +59,12 @@ fn add(
     label: &ArchiveLabel,
     sealed: &[u8],
     oldest: Timestamp,
-    max_bytes: u64,
+    max_kind_bytes: u64,
 ) -> Result<(), Fault> {
     let bytes = i64::try_from(sealed.len()).unwrap_or(i64::MAX);
-    if bytes > row_number(max_bytes) {
+    if bytes > row_number(max_kind_bytes) {
         let reason =
-            format!("archive: expected a record of at most {max_bytes} bytes, found {bytes}");
+            format!("archive: expected a record of at most {max_kind_bytes} bytes, found {bytes}");
         return Err(Fault::Store(StoreError::new(StoreErrorKind::Full, reason)));
     }
     let kind = label.kind.as_str();
@@ -89,6 +89,6 @@ fn add(
     run(connection, FORGET, params![kind, oldest.unix_millis()])?;
     let most = begin
         .saturating_add(bytes)
-        .saturating_sub(row_number(max_bytes));
+        .saturating_sub(row_number(max_kind_bytes));
     run(connection, SHRINK, params![kind, most]).map(drop)
 }

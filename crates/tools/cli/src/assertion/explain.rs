@@ -13,7 +13,7 @@ use bankrail::values::json::{self, JsonLimits, JsonValue};
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
 
 const LIMITS: JsonLimits = JsonLimits::new()
-    .max_bytes(12 * 1024)
+    .max_document_bytes(12 * 1024)
     .max_depth(8)
     .max_values(256);
 
@@ -60,8 +60,8 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     let compact = Compact::parse(
         assertion,
         &VerifyOptions::new()
-            .max_token(Verifier::MAX_BYTES)
-            .max_header(2 * 1024),
+            .max_token_bytes(Verifier::MAX_BYTES)
+            .max_header_bytes(2 * 1024),
     );
     let (mark, note) = match (compact, &keys) {
         (Ok(compact), Some(keys)) => match compact.verify(keys) {

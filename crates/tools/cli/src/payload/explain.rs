@@ -197,7 +197,10 @@ impl Steps<'_> {
         let Ok(header) = base64url::decode(encoded) else {
             return self.line("  header: not base64url");
         };
-        match json::read_object(&header, &JsonLimits::new().max_bytes(4096).max_depth(8)) {
+        match json::read_object(
+            &header,
+            &JsonLimits::new().max_document_bytes(4096).max_depth(8),
+        ) {
             Ok(members) => members.members().iter().try_for_each(|member| {
                 self.line(&format!("  {}: {}", member.name(), member.json()))
             }),

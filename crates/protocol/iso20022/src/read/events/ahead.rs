@@ -38,7 +38,9 @@ impl Events<'_> {
         };
         // Scanning counts neither depth nor bytes of tags: no element of the schema is nested
         // deeper, and no tag is longer.
-        self.limits.depth - self.wrappers >= depth && self.limits.token_bytes >= longest && ours
+        self.limits.max_depth - self.wrappers >= depth
+            && self.limits.max_token_bytes >= longest
+            && ours
     }
 
     /// True when so many more elements may begin: in the current element or, when they are a unit,
@@ -46,7 +48,7 @@ impl Events<'_> {
     #[inline]
     pub(super) fn may_begin(&self, elements: usize, unit: bool) -> bool {
         // A unit is counted by itself, but its tag has to be within what the group may have.
-        let most = self.limits.entry_elements;
+        let most = self.limits.max_entry_elements;
         if unit {
             elements <= most && self.used.elements < most
         } else {

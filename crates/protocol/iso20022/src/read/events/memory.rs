@@ -14,7 +14,7 @@ impl Events<'_> {
     pub(super) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
         self.add_held(bytes);
         if self.held > self.may_hold() {
-            return Err(self.limit(LimitKind::Memory, self.limits.memory_per_byte));
+            return Err(self.limit(LimitKind::Memory, self.limits.max_memory_per_byte));
         }
         Ok(())
     }
@@ -40,7 +40,7 @@ impl Events<'_> {
             .mark
             .known
             .map_or(self.mark.text, |position| position.offset);
-        let each = count(self.limits.memory_per_byte);
+        let each = count(self.limits.max_memory_per_byte);
         FREE.saturating_add(read.saturating_mul(each))
     }
 
@@ -99,7 +99,7 @@ mod tests {
     use crate::read::tokens::TextTokens;
 
     fn events() -> Box<Events<'static>> {
-        let limits = ReadLimits::default().memory_per_byte(0);
+        let limits = ReadLimits::default().max_memory_per_byte(0);
         Box::new(EventsOver::new(TextTokens::new(""), limits, "urn:x"))
     }
 

@@ -138,7 +138,7 @@ impl Shared {
     ) -> Outcome {
         let terms = Terms {
             timeout: self.options.timeout,
-            max_response: self.options.max_response,
+            max_response_bytes: self.options.max_response_bytes,
             retry_unacknowledged: known
                 .endpoint
                 .missing_acknowledgement()
@@ -230,7 +230,7 @@ fn gone() -> Intervention {
 #[derive(Clone, Copy, Debug)]
 struct Terms {
     timeout: Duration,
-    max_response: usize,
+    max_response_bytes: usize,
     retry_unacknowledged: bool,
 }
 
@@ -352,7 +352,7 @@ async fn request(
         body: SecuredPayload::new(sealed).to_json().into(),
         client_certificate: endpoint.client_certificate().cloned(),
         timeout: terms.timeout,
-        max_response: terms.max_response,
+        max_response_bytes: terms.max_response_bytes,
     })
 }
 

@@ -6,7 +6,7 @@ pub(super) use bankrail_values::json::JsonObject as Members;
 use bankrail_values::{HyphenatedUuid, excerpt};
 
 /// The length of a body is bounded where it is received.
-const LIMITS: JsonLimits = JsonLimits::new().max_bytes(usize::MAX);
+const LIMITS: JsonLimits = JsonLimits::new().max_document_bytes(usize::MAX);
 
 /// The members of a body.
 ///

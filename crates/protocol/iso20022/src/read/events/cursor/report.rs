@@ -54,7 +54,7 @@ impl Cursor<'_> {
         let name = kind.name();
         // The first finding of a kind that refuses the document is kept even when there is no room.
         let least = usize::from(self.refuses(kind));
-        let room = self.options.limits.findings.max(least);
+        let room = self.options.limits.max_findings.max(least);
         let has_room = self.kept.of(name) < count(room);
         let count = if has_room {
             &mut self.kept
