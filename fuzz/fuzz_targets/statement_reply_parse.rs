@@ -2,7 +2,7 @@
 //! read is written and read again equal.
 
 use bankrail_statement::{
-    AccountId, Checkpoint, Page, PollPosition, ReceivedPage, ReceivedStatement, StatementReply,
+    AccountId, Checkpoint, NextPage, PollPosition, ReceivedNextPage, ReceivedStatement, StatementReply,
     StatementRequest, StatementResponse,
 };
 
@@ -45,12 +45,12 @@ fuzz_target!(|body: &[u8]| {
 
 /// Sends on what a server could have sent.
 fn rewrite(statement: &ReceivedStatement) {
-    let page = match &statement.page {
-        ReceivedPage::Last => Page::Last,
-        ReceivedPage::More { cursor } => Page::More {
+    let page = match &statement.next_page {
+        ReceivedNextPage::None => NextPage::None,
+        ReceivedNextPage::At { cursor } => NextPage::At {
             cursor: cursor.clone(),
         },
-        ReceivedPage::MoreWithoutCursor => return,
+        ReceivedNextPage::WithoutCursor => return,
     };
     let Ok(account) = AccountId::parse(&statement.account_id) else {
         return;
@@ -62,8 +62,8 @@ fn rewrite(statement: &ReceivedStatement) {
         panic!("not read again: {json}")
     };
     assert_eq!(
-        (&again.payload, &again.page),
-        (&statement.payload, &statement.page)
+        (&again.payload, &again.next_page),
+        (&statement.payload, &statement.next_page)
     );
     assert_eq!(
         (again.request_key, again.order()),

@@ -14,8 +14,8 @@ use bankrail_benches::report::{date_times, indented, prefixed, report, since_07,
 use bankrail_camt052::{Document, EntryReader, ReadOptions, StreamItem};
 use bankrail_rate_limit::{Algorithm, CallType, Counting, Limits, MemoryCounters, Policy, Window};
 use bankrail_statement::{
-    AccountId, EntryIdentity, Page, PageWalk, ReceivedPage, StatementReply, StatementRequest,
-    StatementResponse,
+    AccountId, EntryIdentity, NextPage, PageWalk, ReceivedNextPage, StatementReply,
+    StatementRequest, StatementResponse,
 };
 use bankrail_values::Timestamp;
 use bankrail_values::json::{self, JsonLimits};
@@ -226,7 +226,7 @@ fn reply() -> Work {
     let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"
         .parse()
         .expect("a UUID");
-    let body = StatementResponse::new(&account, key, Page::Last).to_json(&compact());
+    let body = StatementResponse::new(&account, key, NextPage::None).to_json(&compact());
     let request = StatementRequest::new(&account);
     Box::new(move || {
         let reply = StatementReply::parse(200, black_box(body.as_bytes())).expect("a reply");
@@ -248,7 +248,7 @@ fn identity() -> Work {
         let identities: Vec<_> = entries.map(EntryIdentity::of).collect();
         length(
             PageWalk::new()
-                .receive(&ReceivedPage::Last, &identities)
+                .receive(&ReceivedNextPage::None, &identities)
                 .entries()
                 .len(),
         )

@@ -1,7 +1,7 @@
 //! Reading and checking the document inside a received answer.
 
 use crate::{
-    MaxEntries, ReceivedPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder,
+    MaxEntries, ReceivedNextPage, ReceivedStatement, ReplyError, ReplyFinding, SortOrder,
     StatementRequest,
 };
 use bankrail_camt052::{
@@ -75,7 +75,7 @@ impl ReceivedStatement {
         let mut reports = document.reports.iter();
         // An entry that could not be read is markup here, and is no less an entry of the page.
         let any_kept = reports.any(|report| report.extras.has_element("Ntry"));
-        if count == 0 && !any_kept && self.page != ReceivedPage::Last {
+        if count == 0 && !any_kept && self.next_page != ReceivedNextPage::None {
             self.findings.push(ReplyFinding::MoreWithoutEntries);
         }
         let limit = request.entries_at_most().min(MaxEntries::MAX.get().into());

@@ -39,9 +39,9 @@ pub use poll::{
     PollPosition, PollPositionError, PollStep, PolledPage, StatedAccount, StatementDay,
 };
 pub use position::PagePosition;
-pub use reply::{ReceivedError, ReceivedPage, ReceivedStatement, ReplyError, StatementReply};
+pub use reply::{ReceivedError, ReceivedNextPage, ReceivedStatement, ReplyError, StatementReply};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};
-pub use response::{Page, StatementResponse};
+pub use response::{NextPage, StatementResponse};
 pub use seen::{
     EntryIdentity, EntryKey, MAX_POSITION_BYTES, PageRecord, PositionChange, Recorded, SeenEntries,
     SeenEntry, SeenEntryId, TransactionalSeenEntries, check_position, find_new,

@@ -82,14 +82,14 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 /// ```
 /// use bankrail_statement::{
 ///     AccountPoll, EntryIdentity, EntryKey, PageDecision, PollOptions, PollStep, PolledPage,
-///     ReceivedPage,
+///     ReceivedNextPage,
 /// };
 /// let now = "2021-07-29T07:10:05.000Z".parse()?;
 /// let mut poll = AccountPoll::new(None, PollOptions::new());
 /// assert_eq!(poll.cursor(now), None); // the first page
 ///
 /// let coffee = EntryIdentity::by_content(EntryKey::from([1; 32]), None);
-/// let page = PolledPage::new(ReceivedPage::Last, vec![coffee.clone(), coffee]);
+/// let page = PolledPage::new(ReceivedNextPage::None, vec![coffee.clone(), coffee]);
 /// let PageDecision::Commit(commit) = poll.judge(&page, &[1, 1], now) else { panic!("a full walk") };
 /// // The store knows one of the two.
 /// assert_eq!(commit.new_entries().map(|(index, entry)| (index, entry.occurrence)).collect::<Vec<_>>(), [(1, 2)]);

@@ -78,29 +78,29 @@ pub struct ReceivedStatement {
     /// The request key of the call.
     pub request_key: HyphenatedUuid,
     /// The indication of a next page.
-    pub page: ReceivedPage,
+    pub next_page: ReceivedNextPage,
     /// The deviations that were tolerated.
     pub findings: Vec<ReplyFinding>,
 }
 
 bankrail_values::impl_debug!(
     ReceivedStatement, self;
-    request_key: self.request_key, payload_bytes: self.payload.len(), page: self.page, findings: self.findings
+    request_key: self.request_key, payload_bytes: self.payload.len(), next_page: self.next_page, findings: self.findings
 );
 
 /// The indication of a next page: `moreTransactionsAvailable` and `cursor`, as received.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "every combination is one of these")]
-pub enum ReceivedPage {
-    /// This is the last page.
-    Last,
-    /// There is a next page.
-    More {
-        /// The cursor of the next page.
+pub enum ReceivedNextPage {
+    /// No next page: this is the last one.
+    None,
+    /// A next page.
+    At {
+        /// Its cursor.
         cursor: Cursor,
     },
-    /// There are more transactions, but no cursor to fetch them with.
-    MoreWithoutCursor,
+    /// More transactions, but no cursor to fetch them with.
+    WithoutCursor,
 }
 
 impl ReceivedStatement {
@@ -167,7 +167,7 @@ impl ReceivedStatement {
         if key.bytes().any(|b| b.is_ascii_uppercase()) {
             findings.push(ReplyFinding::RequestKeyCase);
         }
-        let page = read_page(&mut members, &mut findings)?;
+        let next_page = read_next_page(&mut members, &mut findings)?;
         if let Some(found) = sort_order
             .as_deref()
             .filter(|order| SortOrder::from_wire(order).is_none())
@@ -182,16 +182,16 @@ impl ReceivedStatement {
             sort_order,
             payload,
             request_key,
-            page,
+            next_page,
             findings,
         })
     }
 }
 
-fn read_page(
+fn read_next_page(
     members: &mut JsonObject<'_>,
     findings: &mut Vec<ReplyFinding>,
-) -> Result<ReceivedPage, ReplyError> {
+) -> Result<ReceivedNextPage, ReplyError> {
     let more = match members.take("moreTransactionsAvailable") {
         Some(JsonValue::Bool(more)) => more,
         Some(other) => return Err(wrong("moreTransactionsAvailable", "a boolean", &other)),
@@ -209,21 +209,21 @@ fn read_page(
         other => other,
     };
     match (more, cursor) {
-        (false, None) => Ok(ReceivedPage::Last),
+        (false, None) => Ok(ReceivedNextPage::None),
         (false, Some(_)) => {
             findings.push(ReplyFinding::CursorWithoutMore);
-            Ok(ReceivedPage::Last)
+            Ok(ReceivedNextPage::None)
         }
         (true, None) => {
             findings.push(ReplyFinding::MoreWithoutCursor);
-            Ok(ReceivedPage::MoreWithoutCursor)
+            Ok(ReceivedNextPage::WithoutCursor)
         }
         (true, Some(text)) => {
             let cursor = Cursor::parse(&text).map_err(ReplyError::Cursor)?;
             if cursor.to_bytes().is_err() {
                 findings.push(ReplyFinding::CursorNotBase64);
             }
-            Ok(ReceivedPage::More { cursor })
+            Ok(ReceivedNextPage::At { cursor })
         }
     }
 }

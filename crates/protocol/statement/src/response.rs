@@ -12,11 +12,11 @@ use bankrail_values::json;
     clippy::exhaustive_enums,
     reason = "the specification has exactly these two"
 )]
-pub enum Page {
-    /// `moreTransactionsAvailable` is false and there is no `cursor`.
-    Last,
-    /// `moreTransactionsAvailable` is true and `cursor` names the next page.
-    More {
+pub enum NextPage {
+    /// No next page: `moreTransactionsAvailable` is false and there is no `cursor`.
+    None,
+    /// A next page: `moreTransactionsAvailable` is true and `cursor` names it.
+    At {
         /// The cursor of the next page.
         cursor: Cursor,
     },
@@ -26,11 +26,11 @@ pub enum Page {
 /// writes directly into the JSON text.
 ///
 /// ```
-/// use bankrail_statement::{AccountId, Page, StatementResponse};
+/// use bankrail_statement::{AccountId, NextPage, StatementResponse};
 /// let account = AccountId::parse("012003123456789")?;
 /// let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse()?;
 /// assert_eq!(
-///     StatementResponse::new(&account, key, Page::Last).to_json("<Document/>"),
+///     StatementResponse::new(&account, key, NextPage::None).to_json("<Document/>"),
 ///     concat!(
 ///         r#"{"accountId":"012003123456789","extract":"intraday","payload":"<Document/>","#,
 ///         r#""requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","moreTransactionsAvailable":false}"#,
@@ -49,18 +49,18 @@ pub struct StatementResponse {
     /// The request key of this call.
     pub request_key: HyphenatedUuid,
     /// The indication of a next page.
-    pub page: Page,
+    pub next_page: NextPage,
 }
 
 impl StatementResponse {
     /// Creates an answer without `sortOrder`.
     #[must_use]
-    pub fn new(account: &AccountId, request_key: HyphenatedUuid, page: Page) -> Self {
+    pub fn new(account: &AccountId, request_key: HyphenatedUuid, next_page: NextPage) -> Self {
         Self {
             account: account.clone(),
             sort_order: None,
             request_key,
-            page,
+            next_page,
         }
     }
 
@@ -115,9 +115,9 @@ impl StatementResponse {
     /// Writes everything after the payload's closing quotation mark.
     fn write_tail(&self, out: &mut String) {
         out.push_str(&format!(r#","requestKey":"{}""#, self.request_key));
-        match &self.page {
-            Page::Last => out.push_str(r#","moreTransactionsAvailable":false}"#),
-            Page::More { cursor } => {
+        match &self.next_page {
+            NextPage::None => out.push_str(r#","moreTransactionsAvailable":false}"#),
+            NextPage::At { cursor } => {
                 out.push_str(r#","cursor":"#);
                 json::write_string(cursor.as_str(), out);
                 out.push_str(r#","moreTransactionsAvailable":true}"#);

@@ -9,11 +9,12 @@
 //!   entry as the n-th in another walk.
 //!
 //! ```
-//! use bankrail_statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
+//! use bankrail_statement::{EntryIdentity, EntryKey, PageWalk, ReceivedNextPage};
 //! let coffee = EntryIdentity::by_content(EntryKey::from([1; 32]), None);
 //! let occurrences = |entries: &[EntryIdentity]| -> Vec<u32> {
 //!     let mut poll = PageWalk::new();
-//!     poll.receive(&ReceivedPage::Last, entries).entries().iter().map(|entry| entry.occurrence).collect()
+//!     let page = poll.receive(&ReceivedNextPage::None, entries);
+//!     page.entries().iter().map(|entry| entry.occurrence).collect()
 //! };
 //! assert_eq!(occurrences(&[coffee.clone()]), [1]);
 //! // The next poll lists it again, and a second entry with the same content, which is new.

@@ -2,7 +2,7 @@
 
 use crate::seen::{EntryCounter, EntryIdentity, PageCounts, SeenEntry};
 use crate::stored::Counts;
-use crate::{Cursor, ReceivedPage};
+use crate::{Cursor, ReceivedNextPage};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -17,10 +17,10 @@ use std::collections::HashSet;
 ///   ([`PageWalk::DEFAULT_MAX_PAGES`] unless set by [`PageWalk::max_pages`]).
 ///
 /// ```
-/// use bankrail_statement::{Cursor, PageWalk, ReceivedPage, Step};
+/// use bankrail_statement::{Cursor, PageWalk, ReceivedNextPage, Step};
 /// let mut walk = PageWalk::new();
 /// assert_eq!(walk.cursor(), None); // the first request has no cursor
-/// let received = ReceivedPage::More { cursor: Cursor::parse("eA==")? };
+/// let received = ReceivedNextPage::At { cursor: Cursor::parse("eA==")? };
 ///
 /// drop(walk.receive(&received, &[])); // storing failed: the walk is unchanged
 /// assert_eq!(walk.cursor(), None);
@@ -79,7 +79,11 @@ impl PageWalk {
 
     /// Takes the page that was received for [`PageWalk::cursor`], with the identities of its
     /// entries in their order.
-    pub fn receive(&mut self, page: &ReceivedPage, entries: &[EntryIdentity]) -> PendingPage<'_> {
+    pub fn receive(
+        &mut self,
+        page: &ReceivedNextPage,
+        entries: &[EntryIdentity],
+    ) -> PendingPage<'_> {
         let mut counts = PageCounts::default();
         let entries = entries
             .iter()
@@ -105,7 +109,7 @@ impl Default for PageWalk {
 #[must_use = "the walk advances only when `stored` is called"]
 pub struct PendingPage<'a> {
     walk: &'a mut PageWalk,
-    page: ReceivedPage,
+    page: ReceivedNextPage,
     entries: Vec<SeenEntry>,
     counts: PageCounts,
 }
@@ -124,7 +128,7 @@ impl PendingPage<'_> {
     /// after a crash; `None` if there is no next page.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
-        let ReceivedPage::More { cursor } = &self.page else {
+        let ReceivedNextPage::At { cursor } = &self.page else {
             return None;
         };
         let mut counter = self.walk.counter.clone();
@@ -178,23 +182,25 @@ impl Cursors {
     }
 
     /// Returns the step after this page.
-    pub(crate) fn after(&self, page: &ReceivedPage) -> Result<Step, WalkError> {
+    pub(crate) fn after(&self, page: &ReceivedNextPage) -> Result<Step, WalkError> {
         let pages = self.pages.saturating_add(1);
         match page {
-            ReceivedPage::Last => Ok(Step::Done),
-            ReceivedPage::MoreWithoutCursor => Err(WalkError::MoreWithoutCursor),
-            ReceivedPage::More { cursor } if self.used.contains(&digest(cursor)) => {
+            ReceivedNextPage::None => Ok(Step::Done),
+            ReceivedNextPage::WithoutCursor => Err(WalkError::MoreWithoutCursor),
+            ReceivedNextPage::At { cursor } if self.used.contains(&digest(cursor)) => {
                 Err(WalkError::RepeatedCursor { page: pages })
             }
-            ReceivedPage::More { .. } if pages >= self.max_pages => Err(WalkError::TooManyPages {
-                limit: self.max_pages,
-            }),
-            ReceivedPage::More { cursor } => Ok(Step::Fetch(cursor.clone())),
+            ReceivedNextPage::At { .. } if pages >= self.max_pages => {
+                Err(WalkError::TooManyPages {
+                    limit: self.max_pages,
+                })
+            }
+            ReceivedNextPage::At { cursor } => Ok(Step::Fetch(cursor.clone())),
         }
     }
 
     /// Advances the walk after storing this page.
-    pub(crate) fn advance(&mut self, page: &ReceivedPage) -> Result<Step, WalkError> {
+    pub(crate) fn advance(&mut self, page: &ReceivedNextPage) -> Result<Step, WalkError> {
         let step = self.after(page);
         self.follow(&step);
         step

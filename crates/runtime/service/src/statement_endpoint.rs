@@ -15,7 +15,7 @@ use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
 use bankrail_http::{__private::BodyError, content};
 use bankrail_rate_limit::CallType;
-use bankrail_statement::{AccountKind, Page, StatementRequest, StatementResponse};
+use bankrail_statement::{AccountKind, NextPage, StatementRequest, StatementResponse};
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::AUTHORIZATION;
@@ -159,14 +159,14 @@ async fn answer_page(
         account: &query.account,
     };
     let next = match &page.next {
-        None => Page::Last,
+        None => NextPage::None,
         Some(next) if Some(next) == query.position.as_ref() => {
             return Err(broken(report::PageError::NoProgress));
         }
         Some(_) if page.entries.is_empty() => {
             return Err(broken(report::PageError::NothingBeforeMore));
         }
-        Some(next) => Page::More {
+        Some(next) => NextPage::At {
             cursor: call.shared.cursors.seal(&owner, walk, next),
         },
     };

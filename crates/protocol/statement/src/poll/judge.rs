@@ -5,7 +5,7 @@ use super::position::Resume;
 use super::{AccountPoll, Delta, Judged, MAX_FRUITLESS_PAGES, OnPage, Walk, WalkEvidence};
 use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
 use crate::{
-    AccountNotice, PageDecision, PollCommit, PollPosition, PolledPage, ReceivedPage, Step,
+    AccountNotice, PageDecision, PollCommit, PollPosition, PolledPage, ReceivedNextPage, Step,
     WalkError,
 };
 use bankrail_values::{Date, Timestamp};
@@ -70,7 +70,7 @@ impl AccountPoll {
         } else {
             0
         };
-        let after = match walk.cursors.after(&page.page) {
+        let after = match walk.cursors.after(&page.next) {
             // A service whose cursors have no end would use up all calls.
             Ok(Step::Fetch(_)) if fruitless >= MAX_FRUITLESS_PAGES => {
                 Err(WalkError::NothingMore { pages: fruitless })
@@ -104,7 +104,7 @@ impl AccountPoll {
     /// only the end of a full walk or a second walk decides.
     fn may_complete(&self, page: &PolledPage, numbered: &[SeenEntry], known: &[u32]) -> Vec<bool> {
         let walk = &self.walk;
-        let single = walk.cursors.pages() == 0 && matches!(page.page, ReceivedPage::Last);
+        let single = walk.cursors.pages() == 0 && matches!(page.next, ReceivedNextPage::None);
         if walk.full && single {
             return vec![false; numbered.len()];
         }

@@ -5,7 +5,7 @@ use super::relation::{AccountNotice, EntryRelation};
 use super::stated::StatedAccount;
 use super::{Delta, PollPosition};
 use crate::EntryLinks;
-use crate::ReceivedPage;
+use crate::ReceivedNextPage;
 use crate::seen::{EntryIdentity, EntryKey, PositionChange, SeenEntry};
 use bankrail_camt052::ReadError;
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The parts of a received page that a poll needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolledPage {
-    pub(super) page: ReceivedPage,
+    pub(super) next: ReceivedNextPage,
     pub(super) entries: Vec<EntryIdentity>,
     pub(super) day: Option<StatementDay>,
     pub(super) ordered: bool,
@@ -28,9 +28,9 @@ pub struct PolledPage {
 impl PolledPage {
     /// Creates a page with the identities of its entries in their order.
     #[must_use]
-    pub fn new(page: ReceivedPage, entries: Vec<EntryIdentity>) -> Self {
+    pub fn new(next: ReceivedNextPage, entries: Vec<EntryIdentity>) -> Self {
         Self {
-            page,
+            next,
             entries,
             day: None,
             ordered: true,

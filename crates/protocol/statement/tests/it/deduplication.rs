@@ -3,8 +3,8 @@
 use crate::support::{account, block_on};
 use bankrail_statement::testing::ModelSeenEntries;
 use bankrail_statement::{
-    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, PositionChange, ReceivedPage, Recorded,
-    SeenEntries, SeenEntryId, Step, find_new,
+    Checkpoint, Cursor, EntryIdentity, EntryKey, PageWalk, PositionChange, ReceivedNextPage,
+    Recorded, SeenEntries, SeenEntryId, Step, find_new,
 };
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -65,10 +65,10 @@ impl Consumer {
                 .map_or(0, |cursor| cursor.as_str().parse::<usize>().unwrap());
             let end = (start + size).min(ledger.len());
             let page = match end < ledger.len() {
-                true => ReceivedPage::More {
+                true => ReceivedNextPage::At {
                     cursor: Cursor::parse(&end.to_string()).unwrap(),
                 },
-                false => ReceivedPage::Last,
+                false => ReceivedNextPage::None,
             };
             let entries = &ledger[start..end];
             let identities: Vec<_> = entries.iter().map(|real| real.identity()).collect();

@@ -3,8 +3,8 @@
 use crate::support::{KEY, account, document, document_xml, plain, received};
 use bankrail_camt052::{Document, ReadOptions};
 use bankrail_statement::{
-    Cursor, MaxEntries, Page, ReceivedPage, ReplyError, ReplyFinding, SortOrder, StatementReply,
-    StatementRequest, StatementResponse,
+    Cursor, MaxEntries, NextPage, ReceivedNextPage, ReplyError, ReplyFinding, SortOrder,
+    StatementReply, StatementRequest, StatementResponse,
 };
 
 #[test]
@@ -13,7 +13,7 @@ fn a_document_is_read_from_the_answer_as_it_was_written() {
         plain("1.00", "\"quoted\" \\ back &amp; 👍"),
         plain("10.0000", "tab&#9;"),
     ]);
-    let page = Page::More {
+    let page = NextPage::At {
         cursor: Cursor::from_bytes(b"7").unwrap(),
     };
     let mut response = StatementResponse::new(&account(), KEY.parse().unwrap(), page);
@@ -37,7 +37,7 @@ fn a_document_is_read_from_the_answer_as_it_was_written() {
 fn a_document_that_cannot_be_written_leaves_the_output_unchanged() {
     let mut document = document(&[plain("1.00", "x")]);
     document.reports.clear();
-    let response = StatementResponse::new(&account(), KEY.parse().unwrap(), Page::Last);
+    let response = StatementResponse::new(&account(), KEY.parse().unwrap(), NextPage::None);
     let mut body = "kept".to_owned();
     assert!(response.write_json(&document, &mut body).is_err());
     assert_eq!(body, "kept");
@@ -45,7 +45,7 @@ fn a_document_that_cannot_be_written_leaves_the_output_unchanged() {
 
 fn checked(
     entries: &[String],
-    page: &ReceivedPage,
+    page: &ReceivedNextPage,
     request: &StatementRequest,
 ) -> Vec<ReplyFinding> {
     let mut statement = received(&document_xml(entries), page);
@@ -58,16 +58,16 @@ fn checked(
 #[test]
 fn findings_about_the_document() {
     let mut request = StatementRequest::new(&account());
-    let more = ReceivedPage::More {
+    let more = ReceivedNextPage::At {
         cursor: Cursor::parse("eA==").unwrap(),
     };
-    assert_eq!(checked(&[], &ReceivedPage::Last, &request), []);
+    assert_eq!(checked(&[], &ReceivedNextPage::None, &request), []);
     assert_eq!(
         checked(&[], &more, &request),
         [ReplyFinding::MoreWithoutEntries]
     );
     assert_eq!(
-        checked(&[], &ReceivedPage::MoreWithoutCursor, &request),
+        checked(&[], &ReceivedNextPage::WithoutCursor, &request),
         [ReplyFinding::MoreWithoutEntries]
     );
 
@@ -114,7 +114,7 @@ fn findings_about_the_document() {
     ] {
         let mut statement = received(
             &document_xml(&[]).replace("012003123456789", found),
-            &ReceivedPage::Last,
+            &ReceivedNextPage::None,
         );
         asked.clone_into(&mut statement.account_id);
         let read = statement.document().unwrap();
@@ -138,7 +138,7 @@ fn findings_about_the_document() {
         (iban, in_iban, None),
     ] {
         let xml = document_xml(&[]).replace(&other("012003123456789"), &written);
-        let mut statement = received(&xml, &ReceivedPage::Last);
+        let mut statement = received(&xml, &ReceivedNextPage::None);
         asked.clone_into(&mut statement.account_id);
         let read = statement.document().unwrap();
         statement.check_document(&read.document, &request).unwrap();
@@ -158,12 +158,14 @@ fn findings_about_the_document() {
 fn payloads_that_are_not_documents_are_errors() {
     for payload in ["", "<Document/>", "not xml"] {
         assert!(
-            received(payload, &ReceivedPage::Last).document().is_err(),
+            received(payload, &ReceivedNextPage::None)
+                .document()
+                .is_err(),
             "{payload}"
         );
     }
     let options = ReadOptions::default().deny_findings(true);
-    let good = received(&document_xml(&[]), &ReceivedPage::Last);
+    let good = received(&document_xml(&[]), &ReceivedNextPage::None);
     assert!(good.document_with(&options).is_ok());
     assert!(Document::parse(&good.payload).is_ok());
 }

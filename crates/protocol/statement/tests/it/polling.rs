@@ -3,7 +3,7 @@
 use crate::support::Random;
 use bankrail_statement::{
     AccountPoll, Cursor, EntryIdentity, EntryKey, PageDecision, PollOptions, PollPosition,
-    PollPositionError, PollStep, PolledPage, ReceivedPage, StatementDay, WalkError,
+    PollPositionError, PollStep, PolledPage, ReceivedNextPage, StatementDay, WalkError,
 };
 use bankrail_values::{Date, Timestamp};
 use std::collections::HashMap;
@@ -147,8 +147,8 @@ fn poll_at(position: Option<&str>) -> AccountPoll {
     poll
 }
 
-fn more(cursor: &str) -> ReceivedPage {
-    ReceivedPage::More {
+fn more(cursor: &str) -> ReceivedNextPage {
+    ReceivedNextPage::At {
         cursor: Cursor::parse(cursor).unwrap(),
     }
 }
@@ -159,7 +159,7 @@ fn page_of(pages: &[&[EntryIdentity]], cursor: Option<&str>) -> PolledPage {
     let page = if next < pages.len() {
         more(&next.to_string())
     } else {
-        ReceivedPage::Last
+        ReceivedNextPage::None
     };
     PolledPage::new(page, pages[at].to_vec())
 }
@@ -437,7 +437,7 @@ fn a_new_day_is_walked_in_full() {
     assert_eq!(customer.step(monday), Ok(Some(PARTIAL)));
     // Booked late on Monday: the old cursor still shows it. Then Tuesday begins.
     let late = |_: Option<&str>| {
-        PolledPage::new(ReceivedPage::Last, vec![plain(2), plain(3)]).day(day("2026-11-24"))
+        PolledPage::new(ReceivedNextPage::None, vec![plain(2), plain(3)]).day(day("2026-11-24"))
     };
     assert_eq!(customer.step(late), Ok(Some(PollStep::Fetch)));
     assert_eq!(customer.handed(&plain(3)), 1);
@@ -447,7 +447,7 @@ fn a_new_day_is_walked_in_full() {
         "also after the process has ended"
     );
     let tuesday = |_: Option<&str>| {
-        PolledPage::new(ReceivedPage::Last, vec![plain(4)]).day(day("2026-11-24"))
+        PolledPage::new(ReceivedNextPage::None, vec![plain(4)]).day(day("2026-11-24"))
     };
     assert_eq!(customer.step(tuesday), Ok(Some(FULL)));
     assert_eq!(customer.asked.last(), Some(&None));
@@ -474,10 +474,10 @@ fn a_new_day_is_walked_in_full() {
 
 #[test]
 fn a_statement_that_does_not_end_is_an_error_and_its_pages_are_valid() {
-    let dead_ends: [(&str, ReceivedPage, WalkError); 2] = [
+    let dead_ends: [(&str, ReceivedNextPage, WalkError); 2] = [
         (
             "no cursor",
-            ReceivedPage::MoreWithoutCursor,
+            ReceivedNextPage::WithoutCursor,
             WalkError::MoreWithoutCursor,
         ),
         (
@@ -609,7 +609,7 @@ fn a_position_is_text_below_one_mebibyte() {
                 .is_ok()
         );
         assert_eq!(
-            customer.step(|_| PolledPage::new(ReceivedPage::Last, entries)),
+            customer.step(|_| PolledPage::new(ReceivedNextPage::None, entries)),
             Ok(Some(FULL))
         );
         let text = customer.store.position.clone().unwrap();
@@ -648,9 +648,11 @@ fn other_texts_are_no_position() {
         let mut poll = AccountPoll::new(Some(bad), PollOptions::new());
         assert!(poll.is_position_unreadable(), "{bad}");
         assert_eq!(poll.cursor(start()), None, "{bad}");
-        let PageDecision::Commit(commit) =
-            poll.judge(&PolledPage::new(ReceivedPage::Last, vec![]), &[], start())
-        else {
+        let PageDecision::Commit(commit) = poll.judge(
+            &PolledPage::new(ReceivedNextPage::None, vec![]),
+            &[],
+            start(),
+        ) else {
             panic!("a full walk")
         };
         assert_eq!(commit.position().before, Some(bad), "as the store has it");
@@ -788,7 +790,7 @@ impl Bank {
                 .to_string(),
             )
         } else {
-            ReceivedPage::Last
+            ReceivedNextPage::None
         };
         let day = format!("2026-11-{:02}", self.day % 28 + 1).parse().unwrap();
         Some(

@@ -2,7 +2,7 @@
 
 use crate::support::{KEY, document_xml, plain};
 use bankrail_statement::{
-    AccountId, Cursor, EntryIdentity, ErrorCode, ReceivedPage, ReceivedStatement, ReplyError,
+    AccountId, Cursor, EntryIdentity, ErrorCode, ReceivedNextPage, ReceivedStatement, ReplyError,
     ReplyFinding, SortOrder, StatementReply, StatementRequest,
 };
 
@@ -69,14 +69,14 @@ fn half_a_surrogate_pair_in_a_text_costs_that_character_alone() {
 
 #[test]
 fn every_combination_of_more_and_cursor() {
-    let more = ReceivedPage::More {
+    let more = ReceivedNextPage::At {
         cursor: Cursor::parse("eA==").unwrap(),
     };
     let null = ReplyFinding::NullMember { member: "cursor" };
     for (json, page, findings) in [
         (
             r#""moreTransactionsAvailable":false"#,
-            ReceivedPage::Last,
+            ReceivedNextPage::None,
             vec![],
         ),
         (
@@ -86,38 +86,38 @@ fn every_combination_of_more_and_cursor() {
         ),
         (
             r#""moreTransactionsAvailable":true"#,
-            ReceivedPage::MoreWithoutCursor,
+            ReceivedNextPage::WithoutCursor,
             vec![ReplyFinding::MoreWithoutCursor],
         ),
         (
             r#""moreTransactionsAvailable":true,"cursor":"""#,
-            ReceivedPage::MoreWithoutCursor,
+            ReceivedNextPage::WithoutCursor,
             vec![ReplyFinding::EmptyCursor, ReplyFinding::MoreWithoutCursor],
         ),
         (
             r#""cursor":null,"moreTransactionsAvailable":true"#,
-            ReceivedPage::MoreWithoutCursor,
+            ReceivedNextPage::WithoutCursor,
             vec![null.clone(), ReplyFinding::MoreWithoutCursor],
         ),
         (
             r#""moreTransactionsAvailable":false,"cursor":null"#,
-            ReceivedPage::Last,
+            ReceivedNextPage::None,
             vec![null],
         ),
         (
             r#""moreTransactionsAvailable":false,"cursor":"""#,
-            ReceivedPage::Last,
+            ReceivedNextPage::None,
             vec![ReplyFinding::EmptyCursor],
         ),
         (
             r#""moreTransactionsAvailable":false,"cursor":"x""#,
-            ReceivedPage::Last,
+            ReceivedNextPage::None,
             vec![ReplyFinding::CursorWithoutMore],
         ),
     ] {
         let statement = read(json).unwrap();
         assert_eq!(
-            (&statement.page, &statement.findings),
+            (&statement.next_page, &statement.findings),
             (&page, &findings),
             "{json}"
         );
@@ -127,8 +127,8 @@ fn every_combination_of_more_and_cursor() {
     let odd = read(r#""moreTransactionsAvailable":true,"cursor":"not base64""#).unwrap();
     assert_eq!(odd.findings, [ReplyFinding::CursorNotBase64]);
     assert_eq!(
-        odd.page,
-        ReceivedPage::More {
+        odd.next_page,
+        ReceivedNextPage::At {
             cursor: Cursor::parse("not base64").unwrap()
         }
     );

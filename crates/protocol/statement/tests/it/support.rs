@@ -1,7 +1,7 @@
 //! Helpers that several tests share.
 
 use bankrail_camt052::{Document, Entry};
-use bankrail_statement::{AccountId, ReceivedPage, ReceivedStatement, StatementReply};
+use bankrail_statement::{AccountId, ReceivedNextPage, ReceivedStatement, StatementReply};
 use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
@@ -57,13 +57,13 @@ pub(crate) fn entry(xml: String) -> Entry {
     document(&[xml]).reports.remove(0).entries.remove(0)
 }
 
-pub(crate) fn received(payload: &str, page: &ReceivedPage) -> ReceivedStatement {
+pub(crate) fn received(payload: &str, page: &ReceivedNextPage) -> ReceivedStatement {
     let more = match page {
-        ReceivedPage::Last => r#""moreTransactionsAvailable":false"#.to_owned(),
-        ReceivedPage::More { cursor } => {
+        ReceivedNextPage::None => r#""moreTransactionsAvailable":false"#.to_owned(),
+        ReceivedNextPage::At { cursor } => {
             format!(r#""cursor":"{cursor}","moreTransactionsAvailable":true"#)
         }
-        ReceivedPage::MoreWithoutCursor => r#""moreTransactionsAvailable":true"#.to_owned(),
+        ReceivedNextPage::WithoutCursor => r#""moreTransactionsAvailable":true"#.to_owned(),
     };
     let payload = serde_json::to_string(payload).unwrap();
     let body = format!(

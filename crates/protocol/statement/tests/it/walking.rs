@@ -1,12 +1,12 @@
 //! Walks from page to page, and their checkpoints.
 
 use bankrail_statement::{
-    Checkpoint, CheckpointError, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedPage, Step,
+    Checkpoint, CheckpointError, Cursor, EntryIdentity, EntryKey, PageWalk, ReceivedNextPage, Step,
     WalkError,
 };
 
-fn more(cursor: &str) -> ReceivedPage {
-    ReceivedPage::More {
+fn more(cursor: &str) -> ReceivedNextPage {
+    ReceivedNextPage::At {
         cursor: Cursor::parse(cursor).unwrap(),
     }
 }
@@ -27,12 +27,12 @@ fn ends_and_dead_ends() {
     }
     assert_eq!(walk.pages(), 2);
     assert_eq!(
-        walk.clone().receive(&ReceivedPage::Last, &[]).stored(),
+        walk.clone().receive(&ReceivedNextPage::None, &[]).stored(),
         Ok(Step::Done)
     );
     assert_eq!(
         walk.clone()
-            .receive(&ReceivedPage::MoreWithoutCursor, &[])
+            .receive(&ReceivedNextPage::WithoutCursor, &[])
             .stored(),
         Err(WalkError::MoreWithoutCursor)
     );
@@ -87,7 +87,7 @@ fn a_walk_goes_on_from_its_checkpoint() {
     assert_eq!(pending.entries()[0].occurrence, 2);
     assert_eq!(pending.stored(), Err(WalkError::RepeatedCursor { page: 1 }));
     assert!(
-        walk.receive(&ReceivedPage::Last, &[])
+        walk.receive(&ReceivedNextPage::None, &[])
             .checkpoint()
             .is_none()
     );

@@ -1,7 +1,7 @@
 //! The specification's names of the statement exchange, typed by hand from it.
 
 use bankrail_statement::{
-    AccountId, Cursor, ErrorCode, Page, ReceivedPage, SortOrder, StatementErrorBody,
+    AccountId, Cursor, ErrorCode, NextPage, ReceivedNextPage, SortOrder, StatementErrorBody,
     StatementReply, StatementRequest, StatementResponse,
 };
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn the_answer() {
     let mut response = StatementResponse::new(
         &account(),
         KEY.parse().unwrap(),
-        Page::More {
+        NextPage::At {
             cursor: cursor.clone(),
         },
     );
@@ -62,7 +62,7 @@ fn the_answer() {
     assert_eq!(received.sort_order.as_deref(), Some("forward"));
     assert_eq!(received.payload, "<the payload/>");
     assert_eq!(received.request_key.to_string(), KEY);
-    assert_eq!(received.page, ReceivedPage::More { cursor });
+    assert_eq!(received.next_page, ReceivedNextPage::At { cursor });
 
     // Always there are all but the order and, with nothing more, the cursor.
     for (member, required) in [
@@ -85,7 +85,7 @@ fn the_answer() {
         "requestKey": OTHER_KEY,
         "moreTransactionsAvailable": false,
     });
-    let response = StatementResponse::new(&account(), OTHER_KEY.parse().unwrap(), Page::Last);
+    let response = StatementResponse::new(&account(), OTHER_KEY.parse().unwrap(), NextPage::None);
     assert_eq!(read(&response.to_json("<the payload/>")), last);
 }
 

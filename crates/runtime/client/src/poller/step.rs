@@ -596,7 +596,7 @@ impl Fetched {
             .collect();
         let stated = page.report().map(StatedAccount::of).unwrap_or_default();
         let day = page.document.reports.first().and_then(StatementDay::of);
-        let polled = PolledPage::new(received.page.clone(), entries)
+        let polled = PolledPage::new(received.next_page.clone(), entries)
             .day(day)
             .ordered(ordered);
         // No underflow: the polled entries are a part of all.

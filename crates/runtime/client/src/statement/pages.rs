@@ -86,7 +86,7 @@ impl Pages {
         self.handed_out += 1;
         let pending = self
             .walk
-            .receive(&page.received.page, &page.entry_identities());
+            .receive(&page.received.next_page, &page.entry_identities());
         Ok(Some(FetchedPage {
             page,
             pending,

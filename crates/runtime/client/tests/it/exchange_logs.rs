@@ -2,7 +2,7 @@
 
 use crate::log::Log;
 use crate::provider::{API_KEY, Provider, Reply, document, request, request_key, token_text};
-use bankrail_statement::{AccountId, Page, StatementRequest, StatementResponse};
+use bankrail_statement::{AccountId, NextPage, StatementRequest, StatementResponse};
 
 /// A mark in every text that must not get into a log.
 const MARK: &str = "MARK4711";
@@ -17,13 +17,16 @@ fn error_body(code: &str) -> String {
 #[tokio::test(flavor = "current_thread")]
 async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
     let log = Log::start();
-    let foreign =
-        StatementResponse::new(&AccountId::parse(MARK).unwrap(), request_key(), Page::Last);
+    let foreign = StatementResponse::new(
+        &AccountId::parse(MARK).unwrap(),
+        request_key(),
+        NextPage::None,
+    );
     let statement = |payload: &str| {
         StatementResponse::new(
             &AccountId::parse(crate::provider::ACCOUNT).unwrap(),
             request_key(),
-            Page::Last,
+            NextPage::None,
         )
         .to_json(payload)
     };

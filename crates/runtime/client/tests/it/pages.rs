@@ -120,7 +120,7 @@ async fn more_without_a_cursor_ends_the_walk_after_the_page() {
     let body = bankrail_statement::StatementResponse::new(
         &bankrail_statement::AccountId::parse(crate::provider::ACCOUNT).unwrap(),
         crate::provider::request_key(),
-        bankrail_statement::Page::Last,
+        bankrail_statement::NextPage::None,
     )
     .to_json(&crate::provider::document(1))
     .replace(

@@ -12,7 +12,7 @@ use bankrail_client::{
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::Policy;
 use bankrail_statement::{
-    AccountId, Cursor, MaxEntries, Page, PollOptions, StatementRequest, StatementResponse,
+    AccountId, Cursor, MaxEntries, NextPage, PollOptions, StatementRequest, StatementResponse,
 };
 use bankrail_stores::sqlite::{SqliteStore, SqliteWork, Transaction, rusqlite};
 use bankrail_values::ManualClock;
@@ -145,10 +145,10 @@ async fn answer(
     }
     let end = (from + request.entries_at_most()).min(entries.len());
     let page = match end < entries.len() {
-        true => Page::More {
+        true => NextPage::At {
             cursor: Cursor::parse(&end.to_string()).unwrap(),
         },
-        false => Page::Last,
+        false => NextPage::None,
     };
     let account = request.account().unwrap();
     let response = StatementResponse::new(&account, request_key(), page);

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Response, Uri};
 use bankrail_client::{Client, ClientOptions, Credentials, Pacing};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_jose::{RsaSize, SigningKey};
-use bankrail_statement::{AccountId, Cursor, Page, StatementRequest, StatementResponse};
+use bankrail_statement::{AccountId, Cursor, NextPage, StatementRequest, StatementResponse};
 use bankrail_values::{HyphenatedUuid, ManualClock, Timestamp};
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -65,10 +65,10 @@ impl Reply {
 
     pub(crate) fn page(entries: usize, cursor: Option<&str>) -> Self {
         let page = match cursor {
-            Some(cursor) => Page::More {
+            Some(cursor) => NextPage::At {
                 cursor: Cursor::parse(cursor).unwrap(),
             },
-            None => Page::Last,
+            None => NextPage::None,
         };
         let account = AccountId::parse(ACCOUNT).unwrap();
         let response = StatementResponse::new(&account, request_key(), page);

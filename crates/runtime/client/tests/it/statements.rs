@@ -5,7 +5,7 @@ use crate::tokens::chain;
 use bankrail_client::{AnswerForm, Call, CallError, CallFault, ExchangeError, Pacing, PageSource};
 use bankrail_rate_limit::{Algorithm, Counting, MemoryCounters, Policy, Window};
 use bankrail_statement::{
-    AccountId, ErrorCode, Page, ReplyError, ReplyFinding, StatementRequest, StatementResponse,
+    AccountId, ErrorCode, NextPage, ReplyError, ReplyFinding, StatementRequest, StatementResponse,
 };
 use bankrail_values::{Clock, ManualClock};
 use std::sync::Arc;
@@ -353,7 +353,7 @@ async fn odd_answers() {
     let other_document = StatementResponse::new(
         &AccountId::parse(ACCOUNT).unwrap(),
         request_key(),
-        Page::Last,
+        NextPage::None,
     )
     .to_json(&document(1).replace(ACCOUNT, "7"));
     let cases: Vec<Case> = vec![

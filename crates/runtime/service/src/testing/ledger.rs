@@ -3,7 +3,9 @@
 use crate::statement_endpoint::report;
 use crate::{Ledger, LedgerAnswer, LedgerPage, PageEntry, ProviderOptions, StatementQuery};
 use bankrail_client_assertion::CustomerCode;
-use bankrail_statement::{AccountId, MaxEntries, Page, PagePosition, SortOrder, StatementResponse};
+use bankrail_statement::{
+    AccountId, MaxEntries, NextPage, PagePosition, SortOrder, StatementResponse,
+};
 use bankrail_values::{Date, Decimal, HyphenatedUuid, Timestamp};
 
 /// The content of a ledger for its suite: one account with entries, and customers who must not see
@@ -299,7 +301,7 @@ fn can_be_sent(fixture: &LedgerFixture, page: &LedgerPage) {
     let options = ProviderOptions::default();
     let key = HyphenatedUuid::from_random_bytes([7; 16]);
     for narrative in [true, false] {
-        let response = StatementResponse::new(&fixture.account, key, Page::Last);
+        let response = StatementResponse::new(&fixture.account, key, NextPage::None);
         if let Err(error) = report::write(
             &options,
             &response,

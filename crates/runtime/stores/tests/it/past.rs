@@ -19,7 +19,7 @@ use bankrail_mailbox::{
 use bankrail_rate_limit::{Algorithm, CallType, Charge, CounterStore, Counting, Policy, Window};
 use bankrail_statement::{
     AccountId, AccountPoll, Cursor, EntryIdentity, EntryLinks, EntryRelation, PageDecision,
-    PollOptions, PollStep, PolledPage, ReceivedPage, Recorded, SeenEntries, StatedAccount,
+    PollOptions, PollStep, PolledPage, ReceivedNextPage, Recorded, SeenEntries, StatedAccount,
     StatementDay,
 };
 use bankrail_values::HyphenatedUuid;
@@ -83,7 +83,7 @@ async fn cached<S: TokenCache>(store: &S) {
     );
 }
 
-fn page(xml: &str, page: ReceivedPage) -> PolledPage {
+fn page(xml: &str, page: ReceivedNextPage) -> PolledPage {
     let document = Document::parse(xml).unwrap().document;
     let report = &document.reports[0];
     PolledPage::new(page, report.entries.iter().map(EntryIdentity::of).collect())
@@ -104,9 +104,9 @@ async fn seen<S: SeenEntries>(store: &S) {
     assert_eq!(poll.cursor(at(1)), Some(&two));
     let first = page(
         include_str!("../past/page-1.xml"),
-        ReceivedPage::More { cursor: two },
+        ReceivedNextPage::At { cursor: two },
     );
-    let second = page(include_str!("../past/page-2.xml"), ReceivedPage::Last);
+    let second = page(include_str!("../past/page-2.xml"), ReceivedNextPage::None);
     assert_eq!(
         store.counts(&account, &first.keys()).await.unwrap(),
         [2, 2, 1]

@@ -14,7 +14,7 @@ use bankrail_mailbox::{
 use bankrail_rate_limit::{Algorithm, CallType, Charge, CounterStore, Counting, Policy, Window};
 use bankrail_statement::{
     AccountId, AccountPoll, Cursor, EntryIdentity, PageDecision, PollOptions, PollPosition,
-    PollStep, PolledPage, ReceivedPage, SeenEntries,
+    PollStep, PolledPage, ReceivedNextPage, SeenEntries,
 };
 use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::history::Histories;
@@ -61,7 +61,7 @@ pub(crate) async fn cached<S: TokenCache>(store: &S) {
         .unwrap();
 }
 
-fn page(xml: &str, page: ReceivedPage) -> PolledPage {
+fn page(xml: &str, page: ReceivedNextPage) -> PolledPage {
     let parsed = Document::parse(xml).unwrap();
     assert!(parsed.findings.is_empty(), "{:?}", parsed.findings);
     let entries = parsed.document.reports[0]
@@ -79,12 +79,12 @@ pub(crate) async fn seen<S: SeenEntries>(store: &S) {
     let folder = std::env::var("PAST").unwrap();
     let pages = [
         (
-            ReceivedPage::More {
+            ReceivedNextPage::At {
                 cursor: Cursor::parse("two").unwrap(),
             },
             "page-1.xml",
         ),
-        (ReceivedPage::Last, "page-2.xml"),
+        (ReceivedNextPage::None, "page-2.xml"),
     ];
     let mut complete = false;
     for (received, name) in pages {

@@ -11,7 +11,7 @@ use crate::progress;
 use crate::text::{counted, shown_json, shown_lines};
 use bankrail::client::{CallError, CallFault, Client, ClientOptions, Pacing, Pages, StatementPage};
 use bankrail::client_assertion::token::AccessToken;
-use bankrail::statement::{ReceivedPage, ReceivedStatement, StatementRequest};
+use bankrail::statement::{ReceivedNextPage, ReceivedStatement, StatementRequest};
 use bankrail::values::{Clock as _, SystemClock};
 use serde_json::json;
 use std::io::Write as _;
@@ -78,7 +78,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
                 document, received, ..
             } in first.take().into_iter().chain([page])
             {
-                merged.page(document, &received.page)?;
+                merged.page(document, &received.next_page)?;
             }
         }
     }
@@ -148,10 +148,10 @@ fn is_limit(error: &CallError) -> bool {
 
 /// The answer of a page under the names that it had, as `statement show` reads it.
 fn line(received: &ReceivedStatement) -> String {
-    let (cursor, more) = match &received.page {
-        ReceivedPage::Last => (None, false),
-        ReceivedPage::More { cursor } => (Some(cursor.as_str()), true),
-        ReceivedPage::MoreWithoutCursor => (None, true),
+    let (cursor, more) = match &received.next_page {
+        ReceivedNextPage::None => (None, false),
+        ReceivedNextPage::At { cursor } => (Some(cursor.as_str()), true),
+        ReceivedNextPage::WithoutCursor => (None, true),
     };
     let mut answer = json!({
         "accountId": received.account_id,

@@ -11,7 +11,7 @@ use bankrail::camt052::{
     Balance, DateTimePeriod, Document, Entry, IsoDateTime, ReadError, ReadErrorKind, ReadOptions,
     Report, RunningSummary, StreamItem, WriteOptions,
 };
-use bankrail::statement::{EntryIdentity, EntryKey, ReceivedPage};
+use bankrail::statement::{EntryIdentity, EntryKey, ReceivedNextPage};
 use bankrail::values::HyphenatedUuid;
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -158,7 +158,11 @@ impl Merged {
             ));
         }
         if let Some(document) = document {
-            self.end(part, document, source.answer().map(|answer| &answer.page));
+            self.end(
+                part,
+                document,
+                source.answer().map(|answer| &answer.next_page),
+            );
         }
         Ok(())
     }
@@ -167,7 +171,7 @@ impl Merged {
     pub(super) fn page(
         &mut self,
         mut document: Document,
-        page: &ReceivedPage,
+        page: &ReceivedNextPage,
     ) -> Result<(), Failure> {
         let mut part = self.begin(format!("page {}", self.documents + 1));
         for mut report in std::mem::take(&mut document.reports) {
@@ -269,10 +273,10 @@ impl Merged {
     }
 
     /// Ends a document.
-    fn end(&mut self, part: Part, mut document: Document, page: Option<&ReceivedPage>) {
+    fn end(&mut self, part: Part, mut document: Document, page: Option<&ReceivedNextPage>) {
         self.more = matches!(
             page,
-            Some(ReceivedPage::More { .. } | ReceivedPage::MoreWithoutCursor)
+            Some(ReceivedNextPage::At { .. } | ReceivedNextPage::WithoutCursor)
         );
         document.reports = part.report.into_iter().collect();
         let created = part.created;

@@ -1,7 +1,7 @@
 //! Documents for the tests, made by the library's builders.
 
 use bankrail::camt052::{Document, EntryBuilder, ReportBuilder, ReportIds};
-use bankrail::statement::{AccountId, Cursor, Page, StatementResponse};
+use bankrail::statement::{AccountId, Cursor, NextPage, StatementResponse};
 use bankrail::values::{Date, SimpleUuid};
 
 pub(crate) const ACCOUNT: &str = "011222814766538";
@@ -65,11 +65,11 @@ pub(crate) fn three() -> String {
 /// The JSON answer with this document, and whether more follows.
 pub(crate) fn answer(xml: &str, more: bool) -> String {
     let page = if more {
-        Page::More {
+        NextPage::At {
             cursor: Cursor::parse("eA==").unwrap(),
         }
     } else {
-        Page::Last
+        NextPage::None
     };
     let key = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003".parse().unwrap();
     StatementResponse::new(&AccountId::parse(ACCOUNT).unwrap(), key, page).to_json(xml)

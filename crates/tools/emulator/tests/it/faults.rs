@@ -2,7 +2,7 @@
 
 use bankrail_client::{AnswerForm, CallError, CallFault, Client, ExchangeError};
 use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
-use bankrail_statement::{Cursor, MaxEntries, ReceivedPage, StatementRequest, WalkError};
+use bankrail_statement::{Cursor, MaxEntries, ReceivedNextPage, StatementRequest, WalkError};
 use bankrail_values::ManualClock;
 use std::error::Error;
 use std::sync::Arc;
@@ -541,8 +541,8 @@ async fn a_cursor_that_leads_back_to_the_first_page() {
         (request.max_entries, request.cursor) = (MaxEntries::new(1), cursor);
         let page = client.statements().page(&request).await.unwrap();
         seen.extend(page.entries().map(|entry| entry.narrative()));
-        cursor = match page.received.page {
-            ReceivedPage::More { cursor } => Some(cursor),
+        cursor = match page.received.next_page {
+            ReceivedNextPage::At { cursor } => Some(cursor),
             _ => None,
         };
     }

@@ -8,7 +8,7 @@ use bankrail_camt052::{
 };
 use bankrail_statement::{
     AccountNotice, AccountPoll, Cursor, EntryIdentity, EntryKey, EntryLinks, EntryRelation,
-    PageDecision, PollCommit, PollOptions, PollStep, PolledPage, ReceivedPage, StatedAccount,
+    PageDecision, PollCommit, PollOptions, PollStep, PolledPage, ReceivedNextPage, StatedAccount,
     StatementDay,
 };
 use bankrail_values::{Date, Decimal, Timestamp};
@@ -228,11 +228,11 @@ impl Bank {
         let from: usize = cursor.map_or(0, |cursor| cursor.as_str().parse().unwrap());
         let end = (from + self.page_size).min(self.rows.len());
         let page = if end < self.rows.len() {
-            ReceivedPage::More {
+            ReceivedNextPage::At {
                 cursor: Cursor::parse(&end.to_string()).unwrap(),
             }
         } else {
-            ReceivedPage::Last
+            ReceivedNextPage::None
         };
         let mut report = self.template.0.clone();
         let place = |index: &usize| self.rows.get(*index).map(|row| (*index, row));

@@ -5,7 +5,7 @@ use crate::support::document_xml;
 use bankrail_camt052::{Document, Report};
 use bankrail_statement::{
     AccountNotice, AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision, PolledPage,
-    ReceivedPage, SeenEntryId, StatementDay,
+    ReceivedNextPage, SeenEntryId, StatementDay,
 };
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ fn relations(walks: [&[String]; 3], currencies: [&str; 3]) -> Vec<String> {
         let xml = document_xml(entries).replace("AUD", currency);
         let report: Report = Document::parse(xml).unwrap().document.reports.remove(0);
         let page = PolledPage::new(
-            ReceivedPage::Last,
+            ReceivedNextPage::None,
             report.entries.iter().map(EntryIdentity::of).collect(),
         )
         .links(report.entries.iter().map(EntryLinks::of).collect())

@@ -4,7 +4,7 @@ use super::bank::{Bank, Customer, Row, booked, new, thorough};
 use bankrail_camt052::Document;
 use bankrail_statement::{
     AccountPoll, EntryIdentity, EntryLinks, EntryRelation, PageDecision, PollOptions, PollStep,
-    PolledPage, ReceivedPage, StatementDay,
+    PolledPage, ReceivedNextPage, StatementDay,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -234,7 +234,7 @@ fn the_sum_of_successive_pages_is_not_doubled() {
             let xml = std::fs::read_to_string(&path).unwrap();
             let report = Document::parse(&xml).unwrap().document.reports.remove(0);
             let page = PolledPage::new(
-                ReceivedPage::Last,
+                ReceivedNextPage::None,
                 report.entries.iter().map(EntryIdentity::of).collect(),
             )
             .links(report.entries.iter().map(EntryLinks::of).collect())

@@ -7,7 +7,7 @@ use bankrail::camt052::{
     Balance, BalanceCode, BalanceTypeCode, Document, IsoDateTime, ReadOptions, WriteOptions,
     summary_of,
 };
-use bankrail::statement::{EntryIdentity, EntryKey, PageWalk, ReceivedPage};
+use bankrail::statement::{EntryIdentity, EntryKey, PageWalk, ReceivedNextPage};
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use time::{OffsetDateTime, UtcOffset};
@@ -48,7 +48,7 @@ fn merged(files: &[File], pages: bool) -> Option<(Document, usize, usize)> {
         }
         let identities: Vec<EntryIdentity> = listed.iter().map(EntryIdentity::of).collect();
         let mut through = walk.take().unwrap_or_default();
-        let page = through.receive(&ReceivedPage::Last, &identities);
+        let page = through.receive(&ReceivedNextPage::None, &identities);
         for (entry, seen) in listed.into_iter().zip(page.entries()) {
             let known = known.entry(seen.key).or_default();
             if seen.occurrence > *known {
