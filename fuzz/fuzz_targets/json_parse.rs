@@ -1,7 +1,7 @@
 //! Takes bytes as JSON. Reading never panics; what is read is what serde_json reads, and what is
 //! refused beyond the grammar is refused for a rule.
 
-use bankrail_values::json::{self, JsonFault, JsonLimits, JsonValue};
+use bankrail_values::json::{self, JsonErrorKind, JsonLimits, JsonValue};
 use serde_json::Value;
 
 fuzz_target!(|data: &[u8]| {
@@ -15,10 +15,10 @@ fuzz_target!(|data: &[u8]| {
         (Ok(ours), Ok(theirs)) => assert!(same(&ours, &theirs)),
         (Err(error), Ok(_)) => assert!(
             matches!(
-                error.fault(),
-                JsonFault::DuplicateMember
-                    | JsonFault::TooDeep { .. }
-                    | JsonFault::TooManyValues { .. }
+                error.kind(),
+                JsonErrorKind::DuplicateMember
+                    | JsonErrorKind::TooDeep { .. }
+                    | JsonErrorKind::TooManyValues { .. }
             ),
             "{error}"
         ),

@@ -120,7 +120,7 @@ impl Plan<'_> {
         outcome.resolution_requested_by = self.if_(10, || self.time());
         outcome.error = self.if_(11, || {
             let mut error =
-                OutcomeError::new(self.texts[2], self.codes[0].of(ErrorSeverity::KNOWN));
+                OutcomeErrorDetails::new(self.texts[2], self.codes[0].of(ErrorSeverity::KNOWN));
             error.text = self.if_(12, || self.text(3));
             error.user_message = self.if_(13, || self.text(4));
             error.more_info = self.if_(14, || self.text(5));

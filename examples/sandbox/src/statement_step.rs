@@ -4,7 +4,7 @@ use crate::bank::{balance_of, entries};
 use crate::report::print_document;
 use crate::tour::{Sandbox, expect};
 use bankrail::camt052::{Direction, Document};
-use bankrail::client::{CallError, CallFault, StatementPage};
+use bankrail::client::{CallError, CallErrorKind, StatementPage};
 use bankrail::statement::{
     AccountId, AccountKind, EntryChannel, MaxEntries, Recorded, SeenEntries, StatementRequest,
     find_new,
@@ -30,7 +30,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let request = StatementRequest::new(&AccountId::parse(TestAccount::UNKNOWN)?);
     match sandbox.client.statements().page(&request).await {
         Err(CallError {
-            fault: CallFault::Service { title, .. },
+            reason: CallErrorKind::Service { title, .. },
             status: Some(status),
             code: Some(code),
             request_key: Some(request_key),
@@ -49,7 +49,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
 
     let reserved = StatementRequest::new(&AccountId::parse("999001111111111")?);
     match sandbox.client.statements().page(&reserved).await {
-        Err(error) if matches!(error.fault, CallFault::ReservedAccount { .. }) => {
+        Err(error) if matches!(error.reason, CallErrorKind::ReservedAccount { .. }) => {
             println!("\nnot asked      {error}")
         }
         other => return Err(format!("expected the client's own refusal, found {other:?}").into()),

@@ -35,7 +35,7 @@ pub enum Fault {
     /// The counters are kept after the request has been served, and not at all if the process ends
     /// in between.
     ServedBeforeTheCharge,
-    /// A request is served although the counters did not answer. `OnStoreError::Allow` does so on
+    /// A request is served although the counters did not answer. `OnStoreFailure::Allow` does so on
     /// purpose.
     SilenceTakenForLeave,
     /// A charge without an answer is repeated.
@@ -109,7 +109,7 @@ pub enum Action {
     /// `Limiter::check` in `crates/protocol/rate-limit/src/limiter.rs`: `CounterStore::charge`, one
     /// atomic step in `memory/shard.rs`, and in `sqlite/counters.rs`, `postgres/counters.rs` and
     /// `redis/charge.lua` of `crates/runtime/stores/src`. An instance that sees an error refuses:
-    /// `OnStoreError::Refuse`.
+    /// `OnStoreFailure::Refuse`.
     Check(usize, Answer),
     /// The instance writes the counters that it read: of faults alone.
     Write(usize),

@@ -29,5 +29,5 @@ pub use any::{AnyDocument, AnyReader};
 pub use archive::{Archive, ArchiveError, ArchiveLimits, Member};
 pub use bankrail_iso20022::*;
 pub use model::*;
-pub use pages::{MergedPages, PageProblem, PageProblemKind, merge_pages};
+pub use pages::{MergeError, MergeErrorKind, MergedPages, merge_pages};
 pub use rules::{CountedEntries, Disagreement};

@@ -9,36 +9,36 @@ use std::mem;
 /// The most balances of a report that are compared with each other.
 const MOST_BALANCES: usize = 1_000;
 
-/// Reports whose pages are merged, and what was wrong with the pages.
+/// Reports whose pages are merged, and the errors of the pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergedPages {
     /// The reports, each at the place of the page of it that was given first. Pages that are not
     /// merged are there one after another, by their numbers.
     pub reports: Vec<Report>,
-    /// The problems: those of pages in the order of the reports, then those of sequence numbers.
-    pub problems: Vec<PageProblem>,
+    /// The errors: those of pages in the order of the reports, then those of sequence numbers.
+    pub errors: Vec<MergeError>,
 }
 
 /// A page or report that is missing, that is there twice or that cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("account {account}, report {report}: {kind}")]
 #[non_exhaustive]
-pub struct PageProblem {
+pub struct MergeError {
     /// The number of the account, with escapes and at most 40 characters.
     pub account: String,
     /// The identification of the report or of its first page, with escapes and at most 40
     /// characters; empty where it has none.
     pub report: String,
-    /// The problem itself.
-    pub kind: PageProblemKind,
+    /// The kind of the error.
+    pub kind: MergeErrorKind,
 }
 
-/// The kind of a [`PageProblem`]. After each but [`Twice`](Self::Twice) the pages of the report are
+/// The kind of a [`MergeError`]. After each but [`Twice`](Self::Twice) the pages of the report are
 /// returned as they were; those of sequence numbers leave the merged report as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PageProblemKind {
+pub enum MergeErrorKind {
     /// Pages before one that is there are missing.
     #[error("expected the pages {first} to {last}, found none of them")]
     Missing {
@@ -115,14 +115,14 @@ pub enum PageProblemKind {
 /// - The summary is the last one. Where that counts only the entries of its page, it is
 ///   [`summary_of`] all entries, without totals by bank transaction code.
 ///
-/// What is not merged is returned as it was, with its reason among the problems. Headers of
+/// What is not merged is returned as it was, with its reason among the errors. Headers of
 /// messages are no part of reports and are left out.
 ///
 /// Electronic sequence numbers are compared over all reports of an account that have one. Where a
 /// bank begins anew each year, merge each year by itself.
 ///
 /// ```
-/// use bankrail_camt::{AnyDocument, PageProblemKind, merge_pages};
+/// use bankrail_camt::{AnyDocument, MergeErrorKind, merge_pages};
 ///
 /// let page = |number, last, amount| {
 ///     let xml = format!(r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06">
@@ -138,7 +138,7 @@ pub enum PageProblemKind {
 ///
 /// let merged = merge_pages([page(3, true, "2.00")?, page(1, false, "1.00")?]);
 /// assert_eq!(merged.reports.len(), 2);
-/// assert_eq!(merged.problems[0].kind, PageProblemKind::Missing { first: 2, last: 2 });
+/// assert_eq!(merged.errors[0].kind, MergeErrorKind::Missing { first: 2, last: 2 });
 /// # Ok::<(), bankrail_camt::ReadError>(())
 /// ```
 #[must_use]
@@ -159,7 +159,7 @@ pub fn merge_pages(documents: impl IntoIterator<Item = AnyDocument>) -> MergedPa
         {
             sequences.push((account.clone(), number, id.clone()));
         }
-        let twice = |kind: &PageProblemKind| matches!(kind, PageProblemKind::Twice { .. });
+        let twice = |kind: &MergeErrorKind| matches!(kind, MergeErrorKind::Twice { .. });
         if let [alone] = &mut pages[..] {
             if is_cut_anywhere {
                 alone.pagination = None;
@@ -167,10 +167,10 @@ pub fn merge_pages(documents: impl IntoIterator<Item = AnyDocument>) -> MergedPa
         } else if found.iter().all(twice)
             && let Err(part) = merge(&mut pages)
         {
-            found.push(PageProblemKind::Unmergeable { part });
+            found.push(MergeErrorKind::Unmergeable { part });
         }
-        let problem = |kind| PageProblem::new(&account.id, &id, kind);
-        merged.problems.extend(found.into_iter().map(problem));
+        let error = |kind| MergeError::new(&account.id, &id, kind);
+        merged.errors.extend(found.into_iter().map(error));
         merged.reports.append(&mut pages);
     }
     sequences.sort();
@@ -179,23 +179,21 @@ pub fn merge_pages(documents: impl IntoIterator<Item = AnyDocument>) -> MergedPa
             && account == same
         {
             let kind = match number - before {
-                0 => PageProblemKind::SequenceTwice { number: *number },
+                0 => MergeErrorKind::SequenceTwice { number: *number },
                 1 => continue,
-                _ => PageProblemKind::SequenceMissing {
+                _ => MergeErrorKind::SequenceMissing {
                     first: before + 1,
                     last: number - 1,
                 },
             };
-            merged
-                .problems
-                .push(PageProblem::new(&account.id, id, kind));
+            merged.errors.push(MergeError::new(&account.id, id, kind));
         }
     }
     merged
 }
 
-impl PageProblem {
-    fn new(account: &str, report: &str, kind: PageProblemKind) -> Self {
+impl MergeError {
+    fn new(account: &str, report: &str, kind: MergeErrorKind) -> Self {
         Self {
             account: shown(account),
             report: shown(report),
@@ -286,7 +284,7 @@ fn number(page: &Report) -> u64 {
 }
 
 /// Puts pages in order, leaves out copies, and returns what it found so.
-fn order(pages: &mut Vec<Report>, is_cut_anywhere: bool) -> Vec<PageProblemKind> {
+fn order(pages: &mut Vec<Report>, is_cut_anywhere: bool) -> Vec<MergeErrorKind> {
     let mut found = Vec::new();
     let mut kept: Vec<Report> = Vec::new();
     // The first page with a number, with which others are compared.
@@ -299,21 +297,21 @@ fn order(pages: &mut Vec<Report>, is_cut_anywhere: bool) -> Vec<PageProblemKind>
         let page = number(&report);
         match kept.get(first).filter(|other| number(other) == page) {
             Some(other) if is_copy(&report, other) => {
-                found.push(PageProblemKind::Twice { page });
+                found.push(MergeErrorKind::Twice { page });
                 continue;
             }
-            Some(_) => found.push(PageProblemKind::Different { page }),
+            Some(_) => found.push(MergeErrorKind::Different { page }),
             None => {
                 first = kept.len();
                 if page > expected {
                     let last = page - 1;
-                    found.push(PageProblemKind::Missing {
+                    found.push(MergeErrorKind::Missing {
                         first: expected,
                         last,
                     });
                 }
                 if last {
-                    found.push(PageProblemKind::AfterLast { page });
+                    found.push(MergeErrorKind::AfterLast { page });
                 }
             }
         }
@@ -322,7 +320,7 @@ fn order(pages: &mut Vec<Report>, is_cut_anywhere: bool) -> Vec<PageProblemKind>
         kept.push(report);
     }
     if !last && !is_cut_anywhere {
-        found.push(PageProblemKind::Unfinished { expected });
+        found.push(MergeErrorKind::Unfinished { expected });
     }
     *pages = kept;
     found

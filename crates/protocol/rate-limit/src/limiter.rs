@@ -1,7 +1,7 @@
 //! Limits over counters.
 
 use crate::{
-    CallType, Charge, CostError, CounterStore, Decision, Limits, MemoryCounters, OnStoreError,
+    CallType, Charge, CostError, CounterStore, Decision, Limits, MemoryCounters, OnStoreFailure,
     Policy,
 };
 use bankrail_values::{StoreError, Timestamp};
@@ -15,10 +15,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// [`MemoryCounters::charge`] do the same in two steps.
 ///
 /// ```
-/// use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, OnStoreError};
+/// use bankrail_rate_limit::{CallType, Limiter, Limits, MemoryCounters, OnStoreFailure};
 /// use std::sync::Arc;
 /// let mut limits = Limits::default();
-/// limits.set_on_store_error(CallType::Statement, OnStoreError::Allow);
+/// limits.set_on_store_failure(CallType::Statement, OnStoreFailure::Allow);
 /// let limiter = Limiter::new(limits, Arc::new(MemoryCounters::default()));
 /// # async fn ask(limiter: Limiter) -> Result<(), Box<dyn std::error::Error>> {
 /// let now = "2021-07-29T01:02:03.450Z".parse()?;
@@ -51,8 +51,8 @@ impl Limiter {
     ///
     /// # Errors
     /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged.
-    /// [`CheckError::Store`] when the counters do not answer and the call type's [`OnStoreError`]
-    /// is [`OnStoreError::Refuse`].
+    /// [`CheckError::Store`] when the counters do not answer and the call type's [`OnStoreFailure`]
+    /// is [`OnStoreFailure::Refuse`].
     pub async fn check(
         &self,
         customer: &str,
@@ -69,9 +69,9 @@ impl Limiter {
                 }
                 Ok(Answer::Decided(decision))
             }
-            Err(error) => match self.read().on_store_error(call_type) {
-                OnStoreError::Refuse => Err(error.into()),
-                OnStoreError::Allow => Ok(Answer::Unchecked { error }),
+            Err(error) => match self.read().on_store_failure(call_type) {
+                OnStoreFailure::Refuse => Err(error.into()),
+                OnStoreFailure::Allow => Ok(Answer::Unchecked { error }),
             },
         };
         #[cfg(feature = "metrics")]
@@ -134,7 +134,7 @@ fn count(call_type: CallType, answer: &Result<Answer, CheckError>) {
 pub enum Answer {
     /// The counters decided.
     Decided(Decision),
-    /// The counters did not answer, and the request is allowed; see [`OnStoreError::Allow`].
+    /// The counters did not answer, and the request is allowed; see [`OnStoreFailure::Allow`].
     Unchecked {
         /// Why the counters did not decide.
         error: StoreError,

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 /// that moves money refuses, one that only reads may go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum OnStoreError {
+pub enum OnStoreFailure {
     /// The check fails with the store's error.
     #[default]
     Refuse,
@@ -45,7 +45,7 @@ pub enum OnStoreError {
 #[derive(Clone, Debug)]
 pub struct Limits {
     defaults: [Policy; CallType::COUNT],
-    on_store_error: [OnStoreError; CallType::COUNT],
+    on_store_failure: [OnStoreFailure; CallType::COUNT],
     #[expect(clippy::disallowed_types, reason = "looked up only")]
     overrides: HashMap<Box<str>, Vec<Override>, foldhash::fast::RandomState>,
 }
@@ -60,7 +60,7 @@ struct Override {
 
 impl Limits {
     /// The specification's table for every call type (see [`default_limits`]) and
-    /// [`OnStoreError::Refuse`].
+    /// [`OnStoreFailure::Refuse`].
     #[must_use]
     pub fn new() -> Self {
         let mut defaults = [default_limits(CallType::Own1); CallType::COUNT];
@@ -69,7 +69,7 @@ impl Limits {
         }
         Self {
             defaults,
-            on_store_error: [OnStoreError::Refuse; CallType::COUNT],
+            on_store_failure: [OnStoreFailure::Refuse; CallType::COUNT],
             overrides: HashMap::default(),
         }
     }
@@ -126,17 +126,17 @@ impl Limits {
 
     /// Returns the reaction to requests of this type while the counters do not answer.
     #[must_use]
-    pub fn on_store_error(&self, call_type: CallType) -> OnStoreError {
-        self.on_store_error
+    pub fn on_store_failure(&self, call_type: CallType) -> OnStoreFailure {
+        self.on_store_failure
             .get(call_type.index())
             .copied()
             .unwrap_or_default()
     }
 
     /// Changes what happens to requests of this type while the counters do not answer.
-    pub fn set_on_store_error(&mut self, call_type: CallType, reaction: OnStoreError) {
+    pub fn set_on_store_failure(&mut self, call_type: CallType, reaction: OnStoreFailure) {
         *self
-            .on_store_error
+            .on_store_failure
             .get_mut(call_type.index())
             .expect("the array has a place for every call type") = reaction;
     }

@@ -39,7 +39,9 @@ pub use poll::{
     PollPosition, PollPositionError, PollStep, PolledPage, StatedAccount, StatementDay,
 };
 pub use position::PagePosition;
-pub use reply::{ReceivedError, ReceivedNextPage, ReceivedStatement, ReplyError, StatementReply};
+pub use reply::{
+    ReceivedErrorBody, ReceivedNextPage, ReceivedStatement, ReplyError, StatementReply,
+};
 pub use request::{Extract, MaxEntries, RequestError, SortOrder, StatementRequest};
 pub use response::{NextPage, StatementResponse};
 pub use seen::{

@@ -2,7 +2,7 @@
 
 use crate::finding::Listed;
 use crate::{Cursor, CursorError, ErrorCode, Extract, ReplyFinding, SortOrder, StatementRequest};
-use bankrail_values::json::{self, JsonError, JsonFault, JsonLimits, JsonObject, JsonValue};
+use bankrail_values::json::{self, JsonError, JsonErrorKind, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
 
 /// An answer of the statement endpoint: a statement or an error. An error may have any HTTP status,
@@ -22,7 +22,7 @@ pub enum StatementReply {
     /// A statement.
     Statement(ReceivedStatement),
     /// The service's error.
-    Error(ReceivedError),
+    Error(ReceivedErrorBody),
 }
 
 /// The caller bounds the length of the body.
@@ -40,7 +40,7 @@ impl StatementReply {
         let mut findings = Vec::new();
         let mut read = json::read_object(body, &LIMITS);
         let is_lone = |error: &JsonError| {
-            error.fault() == JsonFault::UnpairedSurrogate && error.pointer() == "/payload"
+            error.kind() == JsonErrorKind::UnpairedSurrogate && error.pointer() == "/payload"
         };
         if success && read.as_ref().is_err_and(is_lone) {
             findings.push(ReplyFinding::LoneSurrogate);
@@ -54,7 +54,7 @@ impl StatementReply {
         match members.take("error") {
             None => {}
             Some(JsonValue::Null) => findings.push(ReplyFinding::NullMember { member: "error" }),
-            Some(error) => return Ok(Self::Error(ReceivedError::read(status, error, members))),
+            Some(error) => return Ok(Self::Error(ReceivedErrorBody::read(status, error, members))),
         }
         if !success {
             return Err(ReplyError::Status { status });
@@ -231,7 +231,7 @@ fn read_next_page(
 /// An error of the service, as received. A member that could not be read is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ReceivedError {
+pub struct ReceivedErrorBody {
     /// The HTTP status of the answer.
     pub status: u16,
     /// The request key of the call.
@@ -244,7 +244,7 @@ pub struct ReceivedError {
     pub findings: Vec<ReplyFinding>,
 }
 
-impl ReceivedError {
+impl ReceivedErrorBody {
     /// True for the code `EC20001`.
     #[must_use]
     pub fn is_account_not_found(&self) -> bool {

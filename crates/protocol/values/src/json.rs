@@ -30,7 +30,7 @@ mod string;
 mod value;
 mod writer;
 
-pub use error::{JsonError, JsonFault, push_pointer_segment};
+pub use error::{JsonError, JsonErrorKind, push_pointer_segment};
 pub use value::{JsonMember, JsonNumber, JsonObject, JsonValue};
 pub use writer::{JsonObjectWriter, write_content, write_string};
 
@@ -118,7 +118,7 @@ pub fn read_object<'a>(json: &'a [u8], limits: &JsonLimits) -> Result<JsonObject
     match read(json, limits)? {
         JsonValue::Object(object) => Ok(object),
         _ => Err(JsonError::new(
-            JsonFault::Syntax {
+            JsonErrorKind::Syntax {
                 expected: "an object",
             },
             0,

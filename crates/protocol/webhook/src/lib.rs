@@ -50,7 +50,7 @@ pub use mailbox::{MAX_OUTGOING_BYTES, OutgoingError, OutgoingOptions};
 pub use mask::AccountMask;
 pub use message::details::{Amendment, BilateralAmendment, Change, Details, StatusChange};
 pub use message::mandate_notification::{MandateNotification, ResolutionEvent};
-pub use message::mandate_outcome::{MandateActionOutcome, OutcomeError};
+pub use message::mandate_outcome::{MandateActionOutcome, OutcomeErrorDetails};
 pub use message::parties::{AmendedDebtor, CreditorInformation, DebtorInformation};
 pub use message::payment_information::{AmendedPaymentInformation, PaymentInformation};
 pub use message::payment_outcome::{OriginalTransaction, PaymentOutcome};

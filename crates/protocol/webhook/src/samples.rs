@@ -120,7 +120,7 @@ pub fn mandate_outcome(
 /// Returns the outcome of an action that was rejected.
 #[must_use]
 pub fn rejected_mandate_outcome(severity: &ErrorSeverity) -> MandateActionOutcome {
-    let is_it = |error: &OutcomeError| error.severity.as_ref() == Some(severity);
+    let is_it = |error: &OutcomeErrorDetails| error.severity.as_ref() == Some(severity);
     pick(|outcome: &MandateActionOutcome| outcome.error.as_ref().is_some_and(is_it))
 }
 

@@ -20,7 +20,7 @@ mod check;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod directory;
 mod endpoint;
-mod fault;
+mod error;
 #[cfg(feature = "toml")]
 mod files;
 #[cfg(feature = "toml")]
@@ -41,7 +41,9 @@ pub use self::directory::SqliteDirectory;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use self::directory::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};
 pub use self::endpoint::EndpointRecord;
-pub use self::fault::{CustomerFault, CustomerProblem, CustomersError, Place, RecordPart};
+pub use self::error::{
+    CustomerRecordError, CustomerRecordErrorKind, CustomersError, Place, RecordPart,
+};
 #[cfg(feature = "toml")]
 pub use self::folder::{CustomerFolder, CustomerFolderOptions};
 pub use self::follower::{CustomerSource, DirectoryFollower};

@@ -49,7 +49,7 @@ pub struct CallError {
     /// The call that failed.
     pub call: Call,
     /// The reason.
-    pub fault: CallFault,
+    pub reason: CallErrorKind,
     /// The HTTP status, if there was an answer.
     pub status: Option<u16>,
     /// The error code of the answer's body, if it had one: that of the statement endpoint
@@ -57,16 +57,16 @@ pub struct CallError {
     pub code: Option<Box<str>>,
     /// The request key of the call, for support staff.
     pub request_key: Option<HyphenatedUuid>,
-    /// The earliest time for another call, if that is known: always for [`CallFault::HeldBack`] and
-    /// [`CallFault::TooManyCalls`], and for a failure of the service with `Retry-After`, which is
-    /// cut to one hour.
+    /// The earliest time for another call, if that is known: always for [`CallErrorKind::HeldBack`]
+    /// and [`CallErrorKind::TooManyCalls`], and for a failure of the service with `Retry-After`,
+    /// which is cut to one hour.
     pub retry_at: Option<Timestamp>,
 }
 
 /// The reason for which a call failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CallFault {
+pub enum CallErrorKind {
     /// Not sent: the account number is reserved for the provider's negative testing and must not be
     /// used (Specification: "Request statement", test data).
     #[error(
@@ -182,14 +182,14 @@ pub enum CallFault {
 
 impl CallError {
     /// Makes the error of a call without an answer.
-    pub(crate) fn new(call: Call, fault: CallFault) -> Self {
-        let status = match &fault {
-            CallFault::Transport(ExchangeError::TooLarge { status, .. }) => Some(*status),
+    pub(crate) fn new(call: Call, reason: CallErrorKind) -> Self {
+        let status = match &reason {
+            CallErrorKind::Transport(ExchangeError::TooLarge { status, .. }) => Some(*status),
             _ => None,
         };
         Self {
             call,
-            fault,
+            reason,
             status,
             code: None,
             request_key: None,
@@ -201,34 +201,34 @@ impl CallError {
     /// account.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match &self.fault {
-            CallFault::ReservedAccount { .. } => "reserved account",
-            CallFault::Account(_) => "account",
-            CallFault::Assertion(_) => "assertion",
-            CallFault::Signer { .. } => "signer",
-            CallFault::HeldBack => "held back",
-            CallFault::Counters(_) => "counters",
-            CallFault::Transport(_) => "transport",
-            CallFault::Unauthorized => "unauthorized",
-            CallFault::Refused { .. } => "refused",
-            CallFault::TooManyCalls => "too many calls",
-            CallFault::Unavailable => "unavailable",
-            CallFault::Service { .. } => "service",
-            CallFault::Unexpected { .. } => "unexpected",
-            CallFault::Response(_) => "response",
-            CallFault::Reply(_) => "reply",
-            CallFault::Payload(_) => "payload",
-            CallFault::Walk(_) => "walk",
-            CallFault::NotStored { .. } => "not stored",
-            CallFault::Closed => "closed",
-            CallFault::Abandoned => "abandoned",
+        match &self.reason {
+            CallErrorKind::ReservedAccount { .. } => "reserved account",
+            CallErrorKind::Account(_) => "account",
+            CallErrorKind::Assertion(_) => "assertion",
+            CallErrorKind::Signer { .. } => "signer",
+            CallErrorKind::HeldBack => "held back",
+            CallErrorKind::Counters(_) => "counters",
+            CallErrorKind::Transport(_) => "transport",
+            CallErrorKind::Unauthorized => "unauthorized",
+            CallErrorKind::Refused { .. } => "refused",
+            CallErrorKind::TooManyCalls => "too many calls",
+            CallErrorKind::Unavailable => "unavailable",
+            CallErrorKind::Service { .. } => "service",
+            CallErrorKind::Unexpected { .. } => "unexpected",
+            CallErrorKind::Response(_) => "response",
+            CallErrorKind::Reply(_) => "reply",
+            CallErrorKind::Payload(_) => "payload",
+            CallErrorKind::Walk(_) => "walk",
+            CallErrorKind::NotStored { .. } => "not stored",
+            CallErrorKind::Closed => "closed",
+            CallErrorKind::Abandoned => "abandoned",
         }
     }
 
     /// Returns the page without the entries that cannot be read, if nothing else is wrong with it.
     pub(crate) fn readable(self) -> Result<StatementPage, Self> {
-        let page = match &self.fault {
-            CallFault::Payload(payload) => payload.readable.clone(),
+        let page = match &self.reason {
+            CallErrorKind::Payload(payload) => payload.readable.clone(),
             _ => None,
         };
         page.ok_or(self)
@@ -239,16 +239,18 @@ impl CallError {
     pub fn is_retryable(&self) -> bool {
         // A 5xx is usually transient.
         let failed = self.status >= Some(500);
-        match &self.fault {
-            CallFault::HeldBack
-            | CallFault::Counters(_)
-            | CallFault::TooManyCalls
-            | CallFault::Unavailable
-            | CallFault::Abandoned => true,
-            CallFault::Signer { retryable, .. } => *retryable,
-            CallFault::Transport(error) => error.is_retryable(),
-            CallFault::Service { .. } => failed || self.code.as_deref().is_some_and(is_transient),
-            CallFault::Unexpected { .. } => failed,
+        match &self.reason {
+            CallErrorKind::HeldBack
+            | CallErrorKind::Counters(_)
+            | CallErrorKind::TooManyCalls
+            | CallErrorKind::Unavailable
+            | CallErrorKind::Abandoned => true,
+            CallErrorKind::Signer { retryable, .. } => *retryable,
+            CallErrorKind::Transport(error) => error.is_retryable(),
+            CallErrorKind::Service { .. } => {
+                failed || self.code.as_deref().is_some_and(is_transient)
+            }
+            CallErrorKind::Unexpected { .. } => failed,
             _ => false,
         }
     }
@@ -256,7 +258,7 @@ impl CallError {
     /// Returns true if the service does not know the account (`EC20001`).
     #[must_use]
     pub fn is_account_not_found(&self) -> bool {
-        matches!(self.fault, CallFault::Service { .. })
+        matches!(self.reason, CallErrorKind::Service { .. })
             && self.has_code(&ErrorCode::ACCOUNT_NOT_FOUND)
     }
 
@@ -273,22 +275,22 @@ impl CallError {
         if let Some(at) = self.retry_at {
             return format!("wait until {at}").into();
         }
-        match (&self.fault, self.call) {
-            (CallFault::ReservedAccount { .. } | CallFault::Account(_), _) => {
+        match (&self.reason, self.call) {
+            (CallErrorKind::ReservedAccount { .. } | CallErrorKind::Account(_), _) => {
                 "name an account that is registered for this customer"
             }
-            (CallFault::Assertion(_), _) => "check the signing key",
-            (CallFault::Signer { .. }, _) => "check the key service that holds the signing key",
-            (CallFault::Counters(_), _) => "check the store of the rate limit",
-            (CallFault::Transport(error), _) => error.advice(),
-            (CallFault::Unauthorized, _) => {
+            (CallErrorKind::Assertion(_), _) => "check the signing key",
+            (CallErrorKind::Signer { .. }, _) => "check the key service that holds the signing key",
+            (CallErrorKind::Counters(_), _) => "check the store of the rate limit",
+            (CallErrorKind::Transport(error), _) => error.advice(),
+            (CallErrorKind::Unauthorized, _) => {
                 "check that the customer has the scope of statements, and the API key"
             }
             (
-                CallFault::Unavailable | CallFault::Service { .. } | CallFault::Unexpected { .. },
+                CallErrorKind::Unavailable | CallErrorKind::Service { .. } | CallErrorKind::Unexpected { .. },
                 _,
             ) if self.is_retryable() => "try again later; the fault is the service's",
-            (CallFault::Service { .. }, _) => match self.status {
+            (CallErrorKind::Service { .. }, _) => match self.status {
                 _ if self.has_code(&ErrorCode::VALIDATION) => show_the_service(self.request_key),
                 Some(403) => {
                     "ask the service to let the customer ask for statements: its scopes and accounts"
@@ -297,13 +299,13 @@ impl CallError {
                 _ => "ask the service what the code means",
             },
             (
-                CallFault::Unexpected {
+                CallErrorKind::Unexpected {
                     target: Some(_), ..
                 },
                 _,
             ) => "give the address that it leads to if that is the service's, and try again",
             (
-                CallFault::Unexpected {
+                CallErrorKind::Unexpected {
                     form: AnswerForm::Compressed(_),
                     ..
                 },
@@ -311,15 +313,15 @@ impl CallError {
             ) => {
                 "let what stands between here and the service leave answers uncompressed, as Accept-Encoding asks"
             }
-            (CallFault::Unexpected { .. }, Call::Token) => {
+            (CallErrorKind::Unexpected { .. }, Call::Token) => {
                 "check the address of the token endpoint, and what stands between here and there"
             }
-            (CallFault::Unexpected { .. }, Call::Statement) => {
+            (CallErrorKind::Unexpected { .. }, Call::Statement) => {
                 "check the address of the service, and what stands between here and there"
             }
-            (CallFault::NotStored { .. }, _) => "call `stored` for each page",
-            (CallFault::Closed, _) => "nothing: this client was closed",
-            (CallFault::Abandoned, _) => "nothing: this program is ending",
+            (CallErrorKind::NotStored { .. }, _) => "call `stored` for each page",
+            (CallErrorKind::Closed, _) => "nothing: this client was closed",
+            (CallErrorKind::Abandoned, _) => "nothing: this program is ending",
             _ => show_the_service(self.request_key),
         }
         .into()
@@ -327,28 +329,28 @@ impl CallError {
 
     /// Returns why there was no answer, or what is wrong with it, in words of this crate.
     pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
-        Some(match &self.fault {
-            CallFault::Transport(error) => error.cause().into(),
-            CallFault::Unexpected {
+        Some(match &self.reason {
+            CallErrorKind::Transport(error) => error.cause().into(),
+            CallErrorKind::Unexpected {
                 target: Some(target),
                 ..
             } => format!("a redirect to {target}, which is not followed").into(),
-            CallFault::Unexpected { form, .. } => form.cause(),
-            CallFault::Response(source) => match source {
+            CallErrorKind::Unexpected { form, .. } => form.cause(),
+            CallErrorKind::Response(source) => match source {
                 TokenResponseError::Json(_) => "the answer is no acceptable JSON".into(),
                 TokenResponseError::TokenType { .. } => "the token type is not Bearer".into(),
                 TokenResponseError::Member { .. } => source.to_string().into(),
                 _ => "a member of the token response is malformed".into(),
             },
-            CallFault::Reply(source) => match source {
+            CallErrorKind::Reply(source) => match source {
                 ReplyError::Json(_) => "the answer is no acceptable JSON".into(),
                 ReplyError::RequestKey { .. } => "the request key is malformed".into(),
                 ReplyError::OtherAccount { .. } => "the statement is of another account".into(),
                 ReplyError::Findings { .. } => "the answer has findings, which were denied".into(),
                 named => named.to_string().into(),
             },
-            CallFault::Payload(_) => "the document is unreadable".into(),
-            CallFault::Walk(error) => error.to_string().into(),
+            CallErrorKind::Payload(_) => "the document is unreadable".into(),
+            CallErrorKind::Walk(error) => error.to_string().into(),
             _ => return None,
         })
     }
@@ -360,10 +362,10 @@ impl CallError {
 
     /// Returns the part of a refused token call that is to be checked.
     fn suspect(&self) -> Option<Suspect> {
-        let CallFault::Refused {
+        let CallErrorKind::Refused {
             description,
             clock_ahead,
-        } = &self.fault
+        } = &self.reason
         else {
             return None;
         };
@@ -390,7 +392,7 @@ impl fmt::Display for CallError {
         if let Some(code) = &self.code {
             write!(out, ", code {}", excerpt(code))?;
         }
-        write!(out, ": {}", self.fault)?;
+        write!(out, ": {}", self.reason)?;
         match self.retry_at {
             Some(at) => write!(out, "; no further call before {at}"),
             None => Ok(()),
@@ -400,7 +402,7 @@ impl fmt::Display for CallError {
 
 impl Error for CallError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.fault.source()
+        self.reason.source()
     }
 }
 

@@ -123,7 +123,7 @@ impl Client {
 
     /// Ends every wait at once, for a shutdown: a call that waits for the rate limit or for a
     /// token, and every later call, here and in all clones, fails with
-    /// [`CallFault::Closed`](crate::CallFault::Closed). It cannot be undone.
+    /// [`CallErrorKind::Closed`](crate::CallErrorKind::Closed). It cannot be undone.
     ///
     /// A call that was already sent is not ended, because the service may have counted it: its
     /// caller gets the answer, within [`ClientOptions::timeout`], and a token that comes is put

@@ -62,11 +62,11 @@ pub use archive::{ImportError, Imported, Replay};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
-pub use bankrail_http::{AddressError, AddressFault, Proxy, ProxyError};
+pub use bankrail_http::{AddressError, AddressErrorKind, Proxy, ProxyError};
 #[cfg(feature = "statement")]
 pub use bankrail_mailbox::Schedule;
 #[cfg(feature = "statement")]
-pub use call_error::{Call, CallError, CallFault, UnreadablePayload};
+pub use call_error::{Call, CallError, CallErrorKind, UnreadablePayload};
 #[cfg(feature = "statement")]
 pub use client::{Client, ClientOptions, ClientOptionsError, Credentials, Probe, ProbeStep};
 #[cfg(feature = "connection")]
@@ -81,7 +81,7 @@ pub use pacer::{PaceError, Pacer, PacerOptions, Pacing, Permit};
 pub use poller::{
     AccountState, AccountStatus, Addition, CallFailure, LedgerChange, Movement, MovementError,
     NewEntries, NewEntriesHandler, NewEntry, PageFuture, PageSource, PollError, PolledAccount,
-    Poller, PollerFault, PollerOptions, Removal, TransactionalNewEntriesHandler, WaitReason,
+    Poller, PollerCheckError, PollerOptions, Removal, TransactionalNewEntriesHandler, WaitReason,
 };
 #[cfg(feature = "connection")]
 pub use sealing::SealingSecretFileError;

@@ -15,7 +15,7 @@ mod step;
 mod tests;
 
 pub use account::PolledAccount;
-pub use error::{PollError, PollerFault};
+pub use error::{PollError, PollerCheckError};
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
 pub use movement::{Addition, LedgerChange, Movement, MovementError, Removal};
 pub use options::PollerOptions;
@@ -310,22 +310,22 @@ impl Poller {
     /// webhooks, leave it to alarms over the metrics instead.
     ///
     /// # Errors
-    /// [`PollerFault`] until this poller has recorded a page of some account, and while the service
-    /// refuses the key or the token. Also if an account is stopped, or if no page of one was
-    /// recorded for two hours and twice its interval, counted from when the poller was made. Where
-    /// the accounts need the calls of an hour and more for their last polls of a day, it is two
-    /// hours more than that takes.
-    pub fn check(&self) -> Result<(), PollerFault> {
+    /// [`PollerCheckError`] until this poller has recorded a page of some account, and while the
+    /// service refuses the key or the token. Also if an account is stopped, or if no page of one
+    /// was recorded for two hours and twice its interval, counted from when the poller was made.
+    /// Where the accounts need the calls of an hour and more for their last polls of a day, it is
+    /// two hours more than that takes.
+    pub fn check(&self) -> Result<(), PollerCheckError> {
         let planned = plan::longest_wait(self.0.accounts.len(), self.calls_an_hour());
         let longest =
             |polled: &PolledAccount| STALE_AFTER.max(polled.every.saturating_mul(2)).max(planned);
         let accounts = self.0.labels.iter().zip(&self.0.accounts);
         let accounts = accounts.map(|(label, polled)| (label.clone(), longest(polled)));
-        let fault = self.0.board.faults(self.now(), accounts);
-        if fault == PollerFault::default() {
+        let error = self.0.board.check(self.now(), accounts);
+        if error == PollerCheckError::default() {
             Ok(())
         } else {
-            Err(fault)
+            Err(error)
         }
     }
 

@@ -104,4 +104,4 @@ pub use observe::{DeliveryStage, ObservedDelivery, ObservedOutcome};
 pub use options::{ReceiversOptions, ReceiversOptionsError};
 pub use outcomes::{OutcomeWatch, OutcomeWatchOptions};
 pub use service::Receiver;
-pub use worker::{Worker, WorkerCounts, WorkerFault, WorkerOptions};
+pub use worker::{Worker, WorkerCheckError, WorkerCounts, WorkerOptions};

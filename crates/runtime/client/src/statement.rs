@@ -8,7 +8,7 @@ pub use pages::{FetchedPage, Pages};
 
 use crate::answer_form::AnswerForm;
 use crate::archive::Archive;
-use crate::call_error::{Call, CallError, CallFault};
+use crate::call_error::{Call, CallError, CallErrorKind};
 use crate::pace::PacedApart;
 use crate::pacer::Pacer;
 use crate::token::{Token, TokenSource};
@@ -162,7 +162,7 @@ impl StatementClient {
             // The token may have been revoked, or may have expired on the way: call again with
             // another one, which may have been fetched meanwhile.
             Err(CallError {
-                fault: CallFault::Unauthorized,
+                reason: CallErrorKind::Unauthorized,
                 ..
             }) => self.0.tokens.refused(&token).await,
             outcome => return outcome,
@@ -262,10 +262,10 @@ impl StatementClient {
             status: Some(status),
             code: code.map(|code| code.as_str().into()),
             request_key,
-            ..caller.failure(CallFault::Unauthorized)
+            ..caller.failure(CallErrorKind::Unauthorized)
         };
         if reply.status == StatusCode::TOO_MANY_REQUESTS {
-            failed.fault = CallFault::TooManyCalls;
+            failed.reason = CallErrorKind::TooManyCalls;
             let until = self.hold(request, reply);
             let pacer = self.pacer(request);
             failed.retry_at = until.or_else(|| Some(caller.hold_refused(&pacer, reply)));
@@ -281,15 +281,15 @@ impl StatementClient {
         if reply.status.is_server_error() {
             failed.retry_at = self.hold(request, reply);
         }
-        failed.fault = match (error, refusal) {
-            (Some(error), _) => CallFault::Service {
+        failed.reason = match (error, refusal) {
+            (Some(error), _) => CallErrorKind::Service {
                 // A peer's text, bounded.
                 title: error.title.map(|title| title.chars().take(200).collect()),
             },
             (None, Some(source)) if reply.status.is_success() && reply.form == AnswerForm::Json => {
-                CallFault::Reply(source)
+                CallErrorKind::Reply(source)
             }
-            _ => CallFault::Unexpected {
+            _ => CallErrorKind::Unexpected {
                 form: reply.form,
                 target: reply.target.clone(),
             },
@@ -301,12 +301,12 @@ impl StatementClient {
 /// Refuses reserved account numbers, which must not be used (Specification: "Request statement",
 /// test data), and texts that are not account identifiers, which could hide one.
 fn refuse_reserved(request: &StatementRequest) -> Result<(), CallError> {
-    let failed = |fault| CallError::new(Call::Statement, fault);
+    let failed = |reason| CallError::new(Call::Statement, reason);
     let account = request
         .account()
-        .map_err(|error| failed(CallFault::Account(error)))?;
+        .map_err(|error| failed(CallErrorKind::Account(error)))?;
     if account.is_reserved_for_negative_testing() {
-        return Err(failed(CallFault::ReservedAccount { account }));
+        return Err(failed(CallErrorKind::ReservedAccount { account }));
     }
     Ok(())
 }

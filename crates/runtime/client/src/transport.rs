@@ -2,7 +2,7 @@
 //! secret in an error.
 
 use crate::answer_form::AnswerForm;
-use crate::call_error::{Call, CallError, CallFault};
+use crate::call_error::{Call, CallError, CallErrorKind};
 use crate::exchange_error::{CallPhase, ExchangeError, cause};
 use crate::measure;
 use crate::pace::Closing;
@@ -90,7 +90,7 @@ impl Caller {
     /// Waits until the call may be sent, and counts it then.
     pub(crate) async fn admit(&self, pacer: &Arc<Pacer>) -> Result<Admitted, CallError> {
         let begun = self.now();
-        let fault = match self.closing.unless_closed(pacer.acquire(1)).await {
+        let reason = match self.closing.unless_closed(pacer.acquire(1)).await {
             Some(Ok(call)) => {
                 return Ok(Admitted {
                     pacer: pacer.clone(),
@@ -101,20 +101,20 @@ impl Caller {
             Some(Err(PaceError::Held { until, .. })) => {
                 return Err(CallError {
                     retry_at: Some(until),
-                    ..self.failure(CallFault::HeldBack)
+                    ..self.failure(CallErrorKind::HeldBack)
                 });
             }
-            None => CallFault::Closed,
-            Some(Err(PaceError::Store(error))) => CallFault::Counters(cause(error)),
+            None => CallErrorKind::Closed,
+            Some(Err(PaceError::Store(error))) => CallErrorKind::Counters(cause(error)),
             // A limit is at least 1, so a cost of 1 fits every policy.
-            Some(Err(other)) => CallFault::Counters(cause(other)),
+            Some(Err(other)) => CallErrorKind::Counters(cause(other)),
         };
-        Err(self.failure(fault))
+        Err(self.failure(reason))
     }
 
     /// Makes the error of a call without an answer.
-    pub(crate) fn failure(&self, fault: CallFault) -> CallError {
-        CallError::new(self.call, fault)
+    pub(crate) fn failure(&self, reason: CallErrorKind) -> CallError {
+        CallError::new(self.call, reason)
     }
 
     /// Posts `body` and reads the answer.
@@ -144,7 +144,7 @@ impl Caller {
             1,
         );
         measure::called(endpoint, took);
-        outcome.map_err(|error| self.failure(CallFault::Transport(error)))
+        outcome.map_err(|error| self.failure(CallErrorKind::Transport(error)))
     }
 
     /// Posts `body` without a token: the service refuses that, and no limit counts it.
@@ -155,7 +155,7 @@ impl Caller {
     ) -> Result<Reply, CallError> {
         self.exchange(self.request(content_type, None, body.to_vec()))
             .await
-            .map_err(|error| self.failure(CallFault::Transport(error)))
+            .map_err(|error| self.failure(CallErrorKind::Transport(error)))
     }
 
     fn request(
@@ -292,7 +292,10 @@ impl Caller {
         let own = error.call == self.call;
         let kind = if own { error.kind() } else { error.call.name() };
         let until = error.retry_at.map(display);
-        if matches!(error.fault, CallFault::HeldBack | CallFault::Closed) {
+        if matches!(
+            error.reason,
+            CallErrorKind::HeldBack | CallErrorKind::Closed
+        ) {
             return tracing::info!(error = %kind, until, endpoint = self.call.name(), "{what}");
         }
         let failures = {
@@ -303,8 +306,8 @@ impl Caller {
             failing.1 = failing.1.saturating_add(1);
             failing.1
         };
-        let phase = match &error.fault {
-            CallFault::Transport(error) if own => Some(display(error.phase())),
+        let phase = match &error.reason {
+            CallErrorKind::Transport(error) if own => Some(display(error.phase())),
             _ => None,
         };
         // Any other code is a text of the service.

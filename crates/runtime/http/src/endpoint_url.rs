@@ -45,11 +45,11 @@ impl EndpointUrl {
     /// # Errors
     /// [`AddressError`] for any other address.
     pub fn check(text: &str, http_on_loopback: bool) -> Result<Self, AddressError> {
-        let url = Url::parse(text).map_err(|error| AddressFault::Syntax(error.to_string()));
+        let url = Url::parse(text).map_err(|error| AddressErrorKind::Syntax(error.to_string()));
         let checked = url.and_then(|url| fault(&url, http_on_loopback).map_or(Ok(Self(url)), Err));
         checked.map_err(|reason| {
             // The text may have a user name or a password, of which no part is shown.
-            let found = if reason == AddressFault::Userinfo {
+            let found = if reason == AddressErrorKind::Userinfo {
                 "(not shown)".to_owned()
             } else {
                 excerpt(text)
@@ -97,23 +97,23 @@ impl EndpointUrl {
     }
 }
 
-fn fault(url: &Url, http_on_loopback: bool) -> Option<AddressFault> {
+fn fault(url: &Url, http_on_loopback: bool) -> Option<AddressErrorKind> {
     let is_loopback = match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         Some(Host::Domain(name)) => name == "localhost",
-        None => return Some(AddressFault::Syntax("no host".to_owned())),
+        None => return Some(AddressErrorKind::Syntax("no host".to_owned())),
     };
     match url.scheme() {
         "https" => {}
         "http" if http_on_loopback && is_loopback => {}
-        "http" if http_on_loopback => return Some(AddressFault::HttpBeyondLoopback),
-        _ => return Some(AddressFault::NotHttps),
+        "http" if http_on_loopback => return Some(AddressErrorKind::HttpBeyondLoopback),
+        _ => return Some(AddressErrorKind::NotHttps),
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Some(AddressFault::Userinfo);
+        return Some(AddressErrorKind::Userinfo);
     }
-    (url.query().is_some() || url.fragment().is_some()).then_some(AddressFault::QueryOrFragment)
+    (url.query().is_some() || url.fragment().is_some()).then_some(AddressErrorKind::QueryOrFragment)
 }
 
 impl fmt::Debug for EndpointUrl {
@@ -127,16 +127,16 @@ impl fmt::Debug for EndpointUrl {
 #[error("{reason}, found {found}")]
 #[non_exhaustive]
 pub struct AddressError {
-    /// The fault.
-    pub reason: AddressFault,
+    /// The kind of the error.
+    pub reason: AddressErrorKind,
     /// The address, cut and escaped.
     pub found: String,
 }
 
-/// The fault of an address.
+/// The kind of an [`AddressError`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AddressFault {
+pub enum AddressErrorKind {
     /// Not an absolute address with a host, and why.
     #[error("expected an absolute address ({0})")]
     Syntax(String),
@@ -173,7 +173,11 @@ mod tests {
             "http://LOCALHOST",
         ] {
             assert_eq!(fault(text, true), None, "{text}");
-            assert_eq!(fault(text, false), Some(AddressFault::NotHttps), "{text}");
+            assert_eq!(
+                fault(text, false),
+                Some(AddressErrorKind::NotHttps),
+                "{text}"
+            );
         }
         for text in [
             "http://api.example.test",
@@ -183,27 +187,33 @@ mod tests {
         ] {
             assert_eq!(
                 fault(text, true),
-                Some(AddressFault::HttpBeyondLoopback),
+                Some(AddressErrorKind::HttpBeyondLoopback),
                 "{text}"
             );
         }
         for (text, expected) in [
-            ("ftp://localhost", AddressFault::NotHttps),
+            ("ftp://localhost", AddressErrorKind::NotHttps),
             (
                 "localhost",
-                AddressFault::Syntax("relative URL without a base".to_owned()),
+                AddressErrorKind::Syntax("relative URL without a base".to_owned()),
             ),
-            ("data:,x", AddressFault::Syntax("no host".to_owned())),
+            ("data:,x", AddressErrorKind::Syntax("no host".to_owned())),
             (
                 "",
-                AddressFault::Syntax("relative URL without a base".to_owned()),
+                AddressErrorKind::Syntax("relative URL without a base".to_owned()),
             ),
-            ("https://u:secret@api.example.test", AddressFault::Userinfo),
+            (
+                "https://u:secret@api.example.test",
+                AddressErrorKind::Userinfo,
+            ),
             (
                 "https://api.example.test?x=1",
-                AddressFault::QueryOrFragment,
+                AddressErrorKind::QueryOrFragment,
             ),
-            ("https://api.example.test#x", AddressFault::QueryOrFragment),
+            (
+                "https://api.example.test#x",
+                AddressErrorKind::QueryOrFragment,
+            ),
         ] {
             assert_eq!(fault(text, true), Some(expected), "{text}");
         }

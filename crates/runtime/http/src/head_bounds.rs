@@ -50,20 +50,20 @@ impl HeadBounds {
     /// refuses a request without `Host`, which is allowed over HTTP/2.
     ///
     /// # Errors
-    /// [`HeadFault`] if it exceeds a bound, or has several or a malformed `Host`.
-    pub fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HeadFault> {
+    /// [`HeadError`] if it exceeds a bound, or has several or a malformed `Host`.
+    pub fn judge(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HeadError> {
         let authority = uri
             .authority()
             .map_or(0, |authority| authority.as_str().len());
         let path = uri.path_and_query().map_or(0, |path| path.as_str().len());
         if authority + path > self.max_uri_bytes {
-            return Err(HeadFault::UriTooLong {
+            return Err(HeadError::UriTooLong {
                 limit: self.max_uri_bytes,
             });
         }
         // Their number comes first, so that the sum below has few terms.
         if headers.len() > self.max_header_fields {
-            return Err(HeadFault::TooManyHeaders {
+            return Err(HeadError::TooManyHeaders {
                 limit: self.max_header_fields,
             });
         }
@@ -73,7 +73,7 @@ impl HeadBounds {
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
             .sum();
         if bytes > self.max_header_bytes {
-            return Err(HeadFault::HeadersTooLarge {
+            return Err(HeadError::HeadersTooLarge {
                 limit: self.max_header_bytes,
             });
         }
@@ -86,7 +86,7 @@ impl HeadBounds {
         {
             Ok(())
         } else {
-            Err(HeadFault::Host)
+            Err(HeadError::Host)
         }
     }
 }
@@ -116,7 +116,7 @@ fn is_host(text: &str) -> bool {
 /// [`HeadBoundsLayer`] answers both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum HeadFault {
+pub enum HeadError {
     /// The address: 414 (RFC 9110 section 15.5.15).
     #[error("expected an address of at most {limit} bytes, found more")]
     UriTooLong {
@@ -150,7 +150,7 @@ pub enum HeadFault {
     },
 }
 
-impl HeadFault {
+impl HeadError {
     /// The status of the answer.
     #[must_use]
     pub fn status(self) -> StatusCode {
@@ -166,7 +166,7 @@ impl HeadFault {
 }
 
 /// A layer that answers requests whose head is refused by [`HeadBounds`] or by `serve::Server`
-/// ([`HeadFault`]), by a function of the caller's. Their bodies are drained, up to 64 KiB in 5 s,
+/// ([`HeadError`]), by a function of the caller's. Their bodies are drained, up to 64 KiB in 5 s,
 /// so that their senders get the answer.
 ///
 /// Put it inside of [`RequestKeyLayer`](crate::RequestKeyLayer), so that its answers have an
@@ -179,7 +179,7 @@ pub struct HeadBoundsLayer<F> {
 
 impl<F> HeadBoundsLayer<F> {
     /// A layer with these bounds. `answer` makes the answer to a refused request; it should have
-    /// [`HeadFault::status`].
+    /// [`HeadError::status`].
     #[must_use]
     pub fn new(bounds: HeadBounds, answer: F) -> Self {
         Self { bounds, answer }
@@ -207,7 +207,7 @@ pub struct HeadBoundsService<S, F> {
 impl<S, A, B, F> Service<Request<A>> for HeadBoundsService<S, F>
 where
     S: Service<Request<A>, Response = Response<B>>,
-    F: Fn(HeadFault, &http::request::Parts) -> Response<B>,
+    F: Fn(HeadError, &http::request::Parts) -> Response<B>,
     A: Body<Data = Bytes> + Send + 'static,
     A::Error: Into<Box<dyn Error + Send + Sync>>,
 {

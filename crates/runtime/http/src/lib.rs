@@ -42,9 +42,9 @@ pub use bankrail_values::RequestKey;
 pub use cpu_pool::CpuPool;
 pub use endpoint::{AnswerBy, KnownCaller};
 #[cfg(feature = "endpoint-url")]
-pub use endpoint_url::{AddressError, AddressFault, EndpointUrl};
+pub use endpoint_url::{AddressError, AddressErrorKind, EndpointUrl};
 pub use head_bounds::{
-    HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadFault,
+    HeadBounds, HeadBoundsFuture, HeadBoundsLayer, HeadBoundsService, HeadError,
 };
 #[cfg(feature = "endpoint-url")]
 pub use proxy::{Proxy, ProxyError};

@@ -11,7 +11,7 @@
 //!   and what the HTTP stack refuses by itself over HTTP/1.1. That is a request line or a header
 //!   that cannot be parsed (400), more than 100 headers, or more bytes than
 //!   [`ServerOptions::max_header_bytes`] (431 or 414). In place of a request that could not be
-//!   read, the service gets `OPTIONS *` with a [`HeadFault`](crate::HeadFault) as an extension. If
+//!   read, the service gets `OPTIONS *` with a [`HeadError`](crate::HeadError) as an extension. If
 //!   its answer has not the fault's status, as without that layer, the server's answer has
 //!   `X-RequestKey` and no body.
 //! - The HTTP stack's own answers stay where no other can be given. Over HTTP/2, a stream is reset

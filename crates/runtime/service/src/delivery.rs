@@ -39,6 +39,6 @@ pub use self::transport::{
 };
 pub use bankrail_http::CpuPool;
 pub use bankrail_http::tls::{ClientCertificate, TlsRoots};
-pub use bankrail_http::{AddressError, AddressFault, EndpointUrl, Proxy, ProxyError};
+pub use bankrail_http::{AddressError, AddressErrorKind, EndpointUrl, Proxy, ProxyError};
 /// The crates of the parts of [`TransportRequest`] and [`TransportResponse`].
 pub use bankrail_http::{bytes, http, url};

@@ -14,7 +14,7 @@ use axum::extract::Request;
 use axum::routing::any;
 use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
-use bankrail_http::{HeadBoundsLayer, HeadFault, RequestKeyLayer};
+use bankrail_http::{HeadBoundsLayer, HeadError, RequestKeyLayer};
 use bankrail_values::Date;
 use http::Response;
 use http::request::Parts;
@@ -165,7 +165,7 @@ impl Provider {
                 .with_state(Arc::clone(&self.shared))
         });
         let routes = contract.into_iter().fold(routes, Router::merge);
-        let too_long = move |fault: HeadFault, head: &Parts| -> Response<Body> {
+        let too_long = move |fault: HeadError, head: &Parts| -> Response<Body> {
             let options = &too_long.options;
             let endpoint = match head.uri.path() {
                 path if path == options.token_path => Token::NAME,

@@ -9,7 +9,7 @@ use bankrail_client_assertion::AssertionError;
 use bankrail_client_assertion::token::{NoScopeGrantedError, TokenErrorCode, TokenRequestError};
 use bankrail_http::{
     __private::{BodyError, EndpointFault},
-    HeadFault,
+    HeadError,
 };
 use bankrail_rate_limit::CallType;
 use bankrail_rate_limit::layer::LimitRefusal;
@@ -28,7 +28,7 @@ pub(crate) enum Refusal {
     /// The server's time for a request is over.
     TimedOut,
     UnknownPath,
-    Head(HeadFault),
+    Head(HeadError),
     ApiKey(ApiKeyFault),
     Body(BodyError),
     /// The body is compressed.

@@ -11,13 +11,13 @@
 //! and Valkey 9.1.
 //!
 //! ```no_run
-//! use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreError};
+//! use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreFailure};
 //! use bankrail_stores::redis::{RedisCounters, RedisCountersOptions};
 //! use std::sync::Arc;
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let counters = RedisCounters::open("redis://127.0.0.1/", RedisCountersOptions::new())?;
 //! let mut limits = Limits::default();
-//! limits.set_on_store_error(CallType::Statement, OnStoreError::Allow);
+//! limits.set_on_store_failure(CallType::Statement, OnStoreFailure::Allow);
 //! let limiter = Limiter::new(limits, Arc::new(counters));
 //! # Ok(())
 //! # }

@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
 }
 
 /// The number of faults in customers' files that an error names.
-const FAULTS: usize = 3;
+const MAX_SHOWN_ERRORS: usize = 3;
 
 /// Where a provider's files are.
 #[derive(Clone, Debug)]
@@ -173,7 +173,7 @@ impl Folders {
     fn customers_by(&self, clock: Arc<dyn Clock>) -> Result<CustomerFolder, Failure> {
         let options = CustomerFolderOptions::new().interval(INTERVAL).clock(clock);
         let folder = CustomerFolder::open(self.config("customers"), options);
-        folder.map_err(|error| Failure::unable(first_faults(&error), "correct the file"))
+        folder.map_err(|error| Failure::unable(first_errors(&error), "correct the file"))
     }
 
     /// The key that signs webhooks, named by its thumbprint.
@@ -247,13 +247,13 @@ fn taken(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
     Ok(None)
 }
 
-/// The first faults of the customers' files, each of which names its file, and how many more there
+/// The first errors of the customers' files, each of which names its file, and how many more there
 /// are: one line.
-fn first_faults(error: &CustomersError) -> String {
+fn first_errors(error: &CustomersError) -> String {
     let more = error
-        .faults
+        .errors
         .len()
-        .saturating_sub(FAULTS)
+        .saturating_sub(MAX_SHOWN_ERRORS)
         .saturating_add(error.more);
     let more = if more == 0 {
         String::new()
@@ -261,10 +261,10 @@ fn first_faults(error: &CustomersError) -> String {
         format!("; and {more} more")
     };
     let first: Vec<String> = error
-        .faults
+        .errors
         .iter()
-        .take(FAULTS)
-        .map(|fault| causes(fault))
+        .take(MAX_SHOWN_ERRORS)
+        .map(|error| causes(error))
         .collect();
     format!("{}{more}", first.join("; "))
 }

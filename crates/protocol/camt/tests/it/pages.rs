@@ -3,8 +3,8 @@
 use crate::family::bytes;
 use bankrail_camt::report::{Document, Report};
 use bankrail_camt::{
-    AnyDocument, CopyDuplicate, Finding, GroupHeader, MergedPages, PageProblemKind,
-    ReportingSource, Text, WholeNumber, merge_pages,
+    AnyDocument, CopyDuplicate, Finding, GroupHeader, MergeErrorKind, MergedPages, ReportingSource,
+    Text, WholeNumber, merge_pages,
 };
 use std::fmt::Write as _;
 
@@ -180,12 +180,8 @@ fn findings(report: &Report) -> Vec<Finding> {
         .collect()
 }
 
-fn kinds(merged: &MergedPages) -> Vec<&PageProblemKind> {
-    merged
-        .problems
-        .iter()
-        .map(|problem| &problem.kind)
-        .collect()
+fn kinds(merged: &MergedPages) -> Vec<&MergeErrorKind> {
+    merged.errors.iter().map(|error| &error.kind).collect()
 }
 
 #[test]
@@ -193,7 +189,7 @@ fn pages_in_any_order_become_the_report_that_was_cut() {
     for seed in 0..200 {
         let whole = Whole::new(seed);
         let merged = merge(whole.pages(seed + 1));
-        assert_eq!(merged.problems, []);
+        assert_eq!(merged.errors, []);
         assert_eq!(merged.reports, [whole.whole()], "{seed}");
         assert_eq!(findings(&merged.reports[0]), []);
         let mut wrong = merged.reports[0].clone();
@@ -210,9 +206,9 @@ fn a_page_that_is_not_there_is_exactly_the_gap() {
         let (number, last) = page(&pages.remove(dropped));
         let merged = merge(pages.clone());
         let expected = if last {
-            PageProblemKind::Unfinished { expected: number }
+            MergeErrorKind::Unfinished { expected: number }
         } else {
-            PageProblemKind::Missing {
+            MergeErrorKind::Missing {
                 first: number,
                 last: number,
             }
@@ -234,7 +230,7 @@ fn a_page_that_is_there_twice_is_left_out_once() {
         double.reports[0].copy_duplicate = Some(CopyDuplicate::Duplicate).filter(|_| seed % 2 == 0);
         pages.push(double);
         let merged = merge(pages);
-        assert_eq!(kinds(&merged), [&PageProblemKind::Twice { page: number }]);
+        assert_eq!(kinds(&merged), [&MergeErrorKind::Twice { page: number }]);
         assert_eq!(merged.reports, [whole.whole()], "{seed}");
     }
 }
@@ -249,10 +245,10 @@ fn pages_with_one_number_and_different_content_stay_apart() {
         whole.part(3, count, Some((2, true))),
     ];
     let merged = merge(pages.clone());
-    assert_eq!(kinds(&merged), [&PageProblemKind::Different { page: 2 }]);
+    assert_eq!(kinds(&merged), [&MergeErrorKind::Different { page: 2 }]);
     assert_eq!(merged.reports, reports(&pages));
     assert_eq!(
-        merged.problems[0].to_string(),
+        merged.errors[0].to_string(),
         format!(
             "account 1, report s{}: page 2 is there twice with different content",
             whole.sequence
@@ -264,7 +260,7 @@ fn pages_with_one_number_and_different_content_stay_apart() {
         whole.part(2, count, Some((2, true))),
     ];
     let merged = merge(pages.clone());
-    assert_eq!(kinds(&merged), [&PageProblemKind::AfterLast { page: 2 }]);
+    assert_eq!(kinds(&merged), [&MergeErrorKind::AfterLast { page: 2 }]);
     assert_eq!(merged.reports, reports(&pages));
 }
 
@@ -287,11 +283,11 @@ fn sequence_numbers_that_are_missing_or_twice_are_found() {
     assert_eq!(
         kinds(&merged),
         [
-            &PageProblemKind::SequenceTwice { number: 5 },
-            &PageProblemKind::SequenceMissing { first: 6, last: 8 },
+            &MergeErrorKind::SequenceTwice { number: 5 },
+            &MergeErrorKind::SequenceMissing { first: 6, last: 8 },
         ]
     );
-    assert_eq!(merged.problems[1].report, "s9");
+    assert_eq!(merged.errors[1].report, "s9");
     assert_eq!(merged.reports, reports(&statements));
 }
 
@@ -301,7 +297,7 @@ fn texts_that_differ_keep_pages_apart() {
     pages[0].reports[0].additional_information = Some("begin".into());
     let merged = merge(pages.clone());
     let part = "additional information";
-    assert_eq!(kinds(&merged), [&PageProblemKind::Unmergeable { part }]);
+    assert_eq!(kinds(&merged), [&MergeErrorKind::Unmergeable { part }]);
     assert_eq!(merged.reports, reports(&pages));
 }
 
@@ -325,7 +321,7 @@ fn parts_before_the_entries_may_be_on_any_page() {
     expected.source = Some(source("core"));
     pages[1].reports[0].source = Some(source("core"));
     let merged = merge(pages);
-    assert_eq!(merged.problems, []);
+    assert_eq!(merged.errors, []);
     assert_eq!(merged.reports, [expected]);
 }
 
@@ -345,7 +341,7 @@ fn parts_before_the_entries_that_differ_keep_pages_apart() {
         state(&mut pages[0].reports[0], part, "1");
         state(&mut pages[1].reports[0], part, "2");
         let merged = merge(pages.clone());
-        assert_eq!(kinds(&merged), [&PageProblemKind::Unmergeable { part }]);
+        assert_eq!(kinds(&merged), [&MergeErrorKind::Unmergeable { part }]);
         assert_eq!(merged.reports, reports(&pages));
     }
 }
@@ -359,8 +355,8 @@ fn an_account_in_two_currencies_is_two() {
     assert_eq!(
         kinds(&merged),
         [
-            &PageProblemKind::Unfinished { expected: 2 },
-            &PageProblemKind::Missing { first: 1, last: 1 },
+            &MergeErrorKind::Unfinished { expected: 2 },
+            &MergeErrorKind::Missing { first: 1, last: 1 },
         ]
     );
 }
@@ -388,14 +384,14 @@ fn a_report_of_a_message_with_several_begins_and_ends_on_any_page() {
         message(3, true, &[(1, 2, count), (2, 0, count)]),
     ];
     let merged = merge(pages.clone());
-    assert_eq!(merged.problems, []);
+    assert_eq!(merged.errors, []);
     assert_eq!(merged.reports, wholes.each_ref().map(Whole::whole));
 
     let [first, _, third] = pages;
     let merged = merge([first, third]);
     assert_eq!(
         kinds(&merged),
-        [&PageProblemKind::Missing { first: 2, last: 2 }]
+        [&MergeErrorKind::Missing { first: 2, last: 2 }]
     );
     assert_eq!(merged.reports.len(), 4);
 }

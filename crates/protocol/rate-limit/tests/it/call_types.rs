@@ -1,7 +1,7 @@
 //! Call types: their names and default limits.
 
 use bankrail_rate_limit::{
-    Algorithm, CallType, Counting, Limits, MemoryCounters, OnStoreError, Policy, Window,
+    Algorithm, CallType, Counting, Limits, MemoryCounters, OnStoreFailure, Policy, Window,
     default_limits,
 };
 
@@ -110,15 +110,15 @@ fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
     let mut limits = Limits::new();
     limits.set_default(own[1], hourly(2));
     limits.set_default(own[7], hourly(3));
-    limits.set_on_store_error(own[7], OnStoreError::Allow);
+    limits.set_on_store_failure(own[7], OnStoreFailure::Allow);
     assert_eq!(limits.default_policy(own[7]), &hourly(3));
     assert_eq!(
         limits.default_policy(own[6]),
         Limits::new().default_policy(own[6])
     );
     assert_eq!(
-        [own[6], own[7]].map(|one| limits.on_store_error(one)),
-        [OnStoreError::Refuse, OnStoreError::Allow]
+        [own[6], own[7]].map(|one| limits.on_store_failure(one)),
+        [OnStoreFailure::Refuse, OnStoreFailure::Allow]
     );
     let counters = MemoryCounters::default();
     let now = "2021-07-29T10:00:00.000Z".parse().unwrap();

@@ -6,7 +6,7 @@ use bankrail_rate_limit::layer::{
     write_rate_limit,
 };
 use bankrail_rate_limit::{
-    Algorithm, CallType, Charge, CounterStore, Counting, Decision, Limiter, Limits, OnStoreError,
+    Algorithm, CallType, Charge, CounterStore, Counting, Decision, Limiter, Limits, OnStoreFailure,
     State, decide,
 };
 use bankrail_values::{ManualClock, RequestKey, StoreErrorKind, StoreFuture};
@@ -234,7 +234,7 @@ async fn counters_that_cannot_be_reached() {
     );
     assert!(refused.headers.get("retry-after").is_none());
     let mut limits = Limits::default();
-    limits.set_on_store_error(CallType::PaymentInstruction, OnStoreError::Allow);
+    limits.set_on_store_failure(CallType::PaymentInstruction, OnStoreFailure::Allow);
     let allowed = World::new(Limiter::new(limits, Arc::new(Down)), problem())
         .ask(Some("ACME"))
         .await;

@@ -3,7 +3,7 @@
 use crate::at;
 use bankrail_rate_limit::{
     Answer, CallType, Charge, CheckError, CounterStore, Decision, Limiter, Limits, MemoryCounters,
-    OnStoreError, Policy,
+    OnStoreFailure, Policy,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture};
 use std::io::Write;
@@ -52,7 +52,7 @@ async fn an_answer_has_the_decision_if_there_was_one() {
         .unwrap();
     assert_eq!(answer.decision().and_then(Decision::remaining), Some(0));
     let mut limits = Limits::default();
-    limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
+    limits.set_on_store_failure(CallType::Payment, OnStoreFailure::Allow);
     let answer = Limiter::new(limits, Arc::new(Down))
         .check("A", CallType::Payment, at(0), 1)
         .await
@@ -69,7 +69,7 @@ async fn decisions_are_counted() {
     let snapshotter = recorder.snapshotter();
     let _guard = metrics::set_default_local_recorder(&recorder);
     let mut limits = Limits::default();
-    limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
+    limits.set_on_store_failure(CallType::Payment, OnStoreFailure::Allow);
     let down = Limiter::new(limits.clone(), Arc::new(Down));
     let limiter = Limiter::new(limits, Arc::new(MemoryCounters::default()));
     for _ in 0..26 {
@@ -111,7 +111,7 @@ async fn decisions_are_counted() {
 #[tokio::test]
 async fn counters_that_fail_refuse_or_allow() {
     let mut limits = Limits::default();
-    limits.set_on_store_error(CallType::Payment, OnStoreError::Allow);
+    limits.set_on_store_failure(CallType::Payment, OnStoreFailure::Allow);
     let limiter = Limiter::new(limits, Arc::new(Down));
     let refused = limiter
         .check("A", CallType::FastPayment, at(0), 1)
@@ -131,8 +131,9 @@ async fn counters_that_fail_refuse_or_allow() {
             .unwrap();
         assert!(answer.is_allowed() && answer.decision().is_none());
     }
-    limiter
-        .change_limits(|limits| limits.set_on_store_error(CallType::Payment, OnStoreError::Refuse));
+    limiter.change_limits(|limits| {
+        limits.set_on_store_failure(CallType::Payment, OnStoreFailure::Refuse)
+    });
     assert!(
         limiter
             .check("A", CallType::Payment, at(0), 1)

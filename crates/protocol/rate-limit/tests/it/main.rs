@@ -54,7 +54,7 @@ fn the_types_are_what_callers_expect() {
     plain::<(
         Decision,
         OnFull,
-        OnStoreError,
+        OnStoreFailure,
         Policy,
         PolicyError,
         State,

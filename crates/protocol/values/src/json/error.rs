@@ -9,15 +9,15 @@ use std::fmt;
 /// characters, and its control characters are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    fault: JsonFault,
+    kind: JsonErrorKind,
     offset: usize,
     pointer: String,
 }
 
 impl JsonError {
-    pub(super) fn new(fault: JsonFault, offset: usize) -> Self {
+    pub(super) fn new(kind: JsonErrorKind, offset: usize) -> Self {
         Self {
-            fault,
+            kind,
             offset,
             pointer: String::new(),
         }
@@ -34,8 +34,8 @@ impl JsonError {
 
     /// Returns why the text is refused.
     #[must_use]
-    pub fn fault(&self) -> JsonFault {
-        self.fault
+    pub fn kind(&self) -> JsonErrorKind {
+        self.kind
     }
 
     /// Returns where reading stopped, in bytes from the beginning of the text.
@@ -44,7 +44,7 @@ impl JsonError {
         self.offset
     }
 
-    /// Returns the value with the fault, as a JSON pointer (RFC 6901); empty for the whole text.
+    /// Returns the refused value, as a JSON pointer (RFC 6901); empty for the whole text.
     #[must_use]
     pub fn pointer(&self) -> &str {
         &self.pointer
@@ -57,7 +57,7 @@ impl fmt::Display for JsonError {
         write!(
             out,
             "{}{at}byte {}: {}",
-            self.pointer, self.offset, self.fault
+            self.pointer, self.offset, self.kind
         )
     }
 }
@@ -67,7 +67,7 @@ impl std::error::Error for JsonError {}
 /// Why a text is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum JsonFault {
+pub enum JsonErrorKind {
     /// Longer than [`JsonLimits::max_document_bytes`](super::JsonLimits::max_document_bytes).
     #[error("expected at most {max} bytes of JSON, found {found}")]
     TooLong {

@@ -1,7 +1,7 @@
 //! Reading a text into values, by recursive descent.
 
 use super::JsonLimits;
-use super::error::{JsonError, JsonFault};
+use super::error::{JsonError, JsonErrorKind};
 use super::string::{plain_length, unescape};
 use super::value::{JsonMember, JsonNumber, JsonObject, JsonValue};
 use std::borrow::Cow;
@@ -32,7 +32,7 @@ impl<'a> Reader<'a> {
         let max = limits.max_document_bytes;
         if json.len() > max {
             return Err(JsonError::new(
-                JsonFault::TooLong {
+                JsonErrorKind::TooLong {
                     max,
                     found: json.len(),
                 },
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
             ));
         }
         let text = std::str::from_utf8(json)
-            .map_err(|error| JsonError::new(JsonFault::NotUtf8, error.valid_up_to()))?;
+            .map_err(|error| JsonError::new(JsonErrorKind::NotUtf8, error.valid_up_to()))?;
         let (levels, values, members) = (limits.max_depth, limits.max_values, Vec::new());
         Self {
             text,
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         self.values = self
             .values
             .checked_sub(1)
-            .ok_or_else(|| self.fault(JsonFault::TooManyValues { max }))?;
+            .ok_or_else(|| self.fault(JsonErrorKind::TooManyValues { max }))?;
         match self.peek() {
             Some(b'"') => self.string(self.keep).map(JsonValue::String),
             Some(b'{') => self.nested(Self::object).map(JsonValue::Object),
@@ -90,7 +90,7 @@ impl<'a> Reader<'a> {
         self.levels = self
             .levels
             .checked_sub(1)
-            .ok_or_else(|| self.fault(JsonFault::TooDeep { max }))?;
+            .ok_or_else(|| self.fault(JsonErrorKind::TooDeep { max }))?;
         self.at += 1;
         self.skip_white_space();
         let read = read(self)?;
@@ -258,10 +258,10 @@ impl<'a> Reader<'a> {
     }
 
     fn expected(&self, expected: &'static str) -> Box<JsonError> {
-        self.fault(JsonFault::Syntax { expected })
+        self.fault(JsonErrorKind::Syntax { expected })
     }
 
-    fn fault(&self, fault: JsonFault) -> Box<JsonError> {
+    fn fault(&self, fault: JsonErrorKind) -> Box<JsonError> {
         Box::new(JsonError::new(fault, self.at))
     }
 }
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
 const MAX_SCANNED_MEMBERS: usize = 16;
 
 fn duplicate(name: &str, at: usize) -> Box<JsonError> {
-    Box::new(JsonError::new(JsonFault::DuplicateMember, at)).inside(name)
+    Box::new(JsonError::new(JsonErrorKind::DuplicateMember, at)).inside(name)
 }
 
 /// Finds duplicates by sorting, for objects with more than [`MAX_SCANNED_MEMBERS`] members of `text`.

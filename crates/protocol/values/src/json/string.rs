@@ -1,6 +1,6 @@
 //! Scanning and unescaping JSON strings.
 
-use super::error::JsonFault;
+use super::error::JsonErrorKind;
 
 /// The number of bytes before the first quotation mark, backslash or control character.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
@@ -61,13 +61,13 @@ pub(super) fn unescape(
     inner: &str,
     mut out: Option<&mut String>,
     replace: bool,
-) -> Result<(), (JsonFault, usize)> {
+) -> Result<(), (JsonErrorKind, usize)> {
     let mut rest = inner;
     while let Some((plain, after)) = rest.split_once('\\') {
         let at = inner.len() - after.len() - 1;
         let (character, length) = match escape(after) {
             // Only this half: an escape after it stands for itself.
-            Err(JsonFault::UnpairedSurrogate) if replace => (char::REPLACEMENT_CHARACTER, 5),
+            Err(JsonErrorKind::UnpairedSurrogate) if replace => (char::REPLACEMENT_CHARACTER, 5),
             other => other.map_err(|fault| (fault, at))?,
         };
         if let Some(out) = &mut out {
@@ -84,7 +84,7 @@ pub(super) fn unescape(
 
 /// The character of the escape whose backslash is before `text`, and the number of bytes of `text`
 /// that belong to it.
-fn escape(text: &str) -> Result<(char, usize), JsonFault> {
+fn escape(text: &str) -> Result<(char, usize), JsonErrorKind> {
     let simple = match text.as_bytes().first() {
         Some(b'"') => '"',
         Some(b'\\') => '\\',
@@ -96,7 +96,7 @@ fn escape(text: &str) -> Result<(char, usize), JsonFault> {
         Some(b't') => '\t',
         Some(b'u') => return unicode_escape(text),
         _ => {
-            return Err(JsonFault::Syntax {
+            return Err(JsonErrorKind::Syntax {
                 expected: "a JSON escape",
             });
         }
@@ -104,18 +104,18 @@ fn escape(text: &str) -> Result<(char, usize), JsonFault> {
     Ok((simple, 1))
 }
 
-fn unicode_escape(text: &str) -> Result<(char, usize), JsonFault> {
+fn unicode_escape(text: &str) -> Result<(char, usize), JsonErrorKind> {
     let first = hex_digits(text.get(1..))?;
     if let Some(character) = char::from_u32(first) {
         return Ok((character, 5));
     }
     let second = text.get(5..).and_then(|after| after.strip_prefix("\\u"));
     let Some(second) = second.filter(|_| first < 0xDC00) else {
-        return Err(JsonFault::UnpairedSurrogate);
+        return Err(JsonErrorKind::UnpairedSurrogate);
     };
     let second = hex_digits(Some(second))?;
     if !(0xDC00..0xE000).contains(&second) {
-        return Err(JsonFault::UnpairedSurrogate);
+        return Err(JsonErrorKind::UnpairedSurrogate);
     }
     let character = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
     Ok((
@@ -124,12 +124,12 @@ fn unicode_escape(text: &str) -> Result<(char, usize), JsonFault> {
     ))
 }
 
-fn hex_digits(text: Option<&str>) -> Result<u32, JsonFault> {
+fn hex_digits(text: Option<&str>) -> Result<u32, JsonErrorKind> {
     let digits = text
         .and_then(|text| text.get(..4))
         .filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
     let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    number.ok_or(JsonFault::Syntax {
+    number.ok_or(JsonErrorKind::Syntax {
         expected: "four hexadecimal digits",
     })
 }

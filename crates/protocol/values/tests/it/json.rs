@@ -1,7 +1,7 @@
 //! The JSON reader and writer, compared with serde_json.
 
 use bankrail_values::json::{
-    JsonError, JsonFault, JsonLimits, JsonMember, JsonObjectWriter, JsonValue, check,
+    JsonError, JsonErrorKind, JsonLimits, JsonMember, JsonObjectWriter, JsonValue, check,
     push_pointer_segment, read, read_object, write_content, write_string,
 };
 use proptest::prelude::*;
@@ -63,9 +63,12 @@ fn compare(json: &[u8]) {
         (Ok(ours), Ok(theirs)) => assert!(same(&ours, &theirs), "{}", json.escape_ascii()),
         (Err(_), Err(_)) => {}
         (Err(error), Ok(_)) => {
-            let beyond = [JsonFault::DuplicateMember, JsonFault::TooDeep { max: 64 }];
+            let beyond = [
+                JsonErrorKind::DuplicateMember,
+                JsonErrorKind::TooDeep { max: 64 },
+            ];
             assert!(
-                beyond.contains(&error.fault()),
+                beyond.contains(&error.kind()),
                 "{}: {error}",
                 json.escape_ascii()
             );
@@ -236,8 +239,8 @@ fn bounds_hold_and_are_named_in_the_error() {
     let deepest = "[".repeat(1_000_000);
     let depth = read(deepest.as_bytes(), &limits().max_depth(usize::MAX)).unwrap_err();
     assert_eq!(
-        depth.fault(),
-        JsonFault::TooDeep {
+        depth.kind(),
+        JsonErrorKind::TooDeep {
             max: JsonLimits::DEEPEST
         }
     );
@@ -261,7 +264,11 @@ fn duplicates_are_found_among_many() {
         );
         for twice in [0, count / 2, count - 1] {
             let json = format!(r#"{{{},"\u006e{twice}":0}}"#, names(count).join(","));
-            assert_eq!(error(&json).fault(), JsonFault::DuplicateMember, "{json}");
+            assert_eq!(
+                error(&json).kind(),
+                JsonErrorKind::DuplicateMember,
+                "{json}"
+            );
             assert_eq!(error(&json).pointer(), format!("/n{twice}"));
         }
     }
@@ -422,7 +429,7 @@ fn the_first_half_of_a_surrogate_pair_is_below_dc00() {
         r#""\ud800\ue000""#,
         r#""\ud800\udbff""#,
     ] {
-        assert_eq!(error(bad).fault(), JsonFault::UnpairedSurrogate, "{bad}");
+        assert_eq!(error(bad).kind(), JsonErrorKind::UnpairedSurrogate, "{bad}");
     }
     let replacing = limits().replace_lone_surrogates(true);
     for (text, replaced) in [
@@ -432,7 +439,11 @@ fn the_first_half_of_a_surrogate_pair_is_below_dc00() {
     ] {
         let read = read(text.as_bytes(), &replacing).unwrap();
         assert_eq!(read.as_str(), Some(replaced), "{text}");
-        assert_eq!(error(text).fault(), JsonFault::UnpairedSurrogate, "{text}");
+        assert_eq!(
+            error(text).kind(),
+            JsonErrorKind::UnpairedSurrogate,
+            "{text}"
+        );
     }
     for (pair, character) in [
         (r#""\ud800\udc00""#, "\u{10000}"),
@@ -511,14 +522,14 @@ fn each_limit_has_its_default_and_its_setter() {
     let fault = |json: &str, limits: &JsonLimits| {
         read(json.as_bytes(), limits)
             .map(drop)
-            .map_err(|error| error.fault())
+            .map_err(|error| error.kind())
     };
     let spaces = |length: usize| format!("1{}", " ".repeat(length - 1));
     assert_eq!(fault(&spaces(1 << 20), &limits), Ok(()));
     let found = (1 << 20) + 1;
     assert_eq!(
         fault(&spaces(found), &limits),
-        Err(JsonFault::TooLong {
+        Err(JsonErrorKind::TooLong {
             max: 1 << 20,
             found
         })
@@ -527,13 +538,13 @@ fn each_limit_has_its_default_and_its_setter() {
     assert_eq!(fault(&deep(64), &limits), Ok(()));
     assert_eq!(
         fault(&deep(65), &limits),
-        Err(JsonFault::TooDeep { max: 64 })
+        Err(JsonErrorKind::TooDeep { max: 64 })
     );
     let values = |count: usize| format!("[{}]", vec!["0"; count - 1].join(","));
     assert_eq!(fault(&values(65_536), &limits), Ok(()));
     assert_eq!(
         fault(&values(65_537), &limits),
-        Err(JsonFault::TooManyValues { max: 65_536 })
+        Err(JsonErrorKind::TooManyValues { max: 65_536 })
     );
     for (asked, deepest) in [
         (5, 5),
@@ -546,7 +557,7 @@ fn each_limit_has_its_default_and_its_setter() {
         assert_eq!(fault(&deep(deepest), &limits), Ok(()));
         assert_eq!(
             fault(&deep(deepest + 1), &limits),
-            Err(JsonFault::TooDeep { max: deepest })
+            Err(JsonErrorKind::TooDeep { max: deepest })
         );
     }
 }

@@ -45,7 +45,7 @@ pub struct MandateActionOutcome {
     /// changes no state and no expiry.
     pub resolution_requested_by: Option<Timestamp>,
     /// The error of a failed action.
-    pub error: Option<OutcomeError>,
+    pub error: Option<OutcomeErrorDetails>,
     /// Members that this version does not know, in their order.
     #[wire(extra)]
     pub extra: ExtraMembers,
@@ -54,7 +54,7 @@ pub struct MandateActionOutcome {
 /// The error of a failed mandate action.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-pub struct OutcomeError {
+pub struct OutcomeErrorDetails {
     /// Default: required, 1 to 35 characters.
     #[wire(expected, bound = ERROR_CODE)]
     pub code: Option<String>,

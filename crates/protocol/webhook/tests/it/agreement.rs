@@ -77,7 +77,7 @@ fn bilateral_and_alias_come_with_creation_and_amendment_only() {
 #[test]
 fn an_outcome_has_an_error_or_a_mandate() {
     let mut wrong = Wrong::default();
-    let error = || OutcomeError::new("X", ErrorSeverity::Fatal);
+    let error = || OutcomeErrorDetails::new("X", ErrorSeverity::Fatal);
     for (status, with_error, with_mandate, expected) in [
         ("SUCC", false, true, &[][..]),
         ("SUCC", true, true, &[(Rule::OutcomeError, "/error")]),

@@ -1,6 +1,6 @@
 //! Clauses each by itself, over all of their cases.
 
-use bankrail_values::json::JsonFault;
+use bankrail_values::json::JsonErrorKind;
 use bankrail_webhook::*;
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ fn a_message_has_at_most_4096_values_and_32_levels() {
         message["more"] = more;
         match Message::from_json(MessageKind::Query, message.to_string().as_bytes()) {
             Ok(_) => None,
-            Err(MessageError::Json(error)) => Some(error.fault()),
+            Err(MessageError::Json(error)) => Some(error.kind()),
             Err(other) => panic!("{other}"),
         }
     };
@@ -50,10 +50,10 @@ fn a_message_has_at_most_4096_values_and_32_levels() {
     assert_eq!(read(zeros(4096)), None);
     assert_eq!(
         read(zeros(4097)),
-        Some(JsonFault::TooManyValues { max: 4096 })
+        Some(JsonErrorKind::TooManyValues { max: 4096 })
     );
     let nested = |levels: usize| (1..levels).fold(json!([]), |inner, _| json!([inner]));
     // The message itself is the first level.
     assert_eq!(read(nested(31)), None);
-    assert_eq!(read(nested(32)), Some(JsonFault::TooDeep { max: 32 }));
+    assert_eq!(read(nested(32)), Some(JsonErrorKind::TooDeep { max: 32 }));
 }

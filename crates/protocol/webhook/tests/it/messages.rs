@@ -1,6 +1,6 @@
 //! Reading and writing messages: what is kept, what is a finding, what is refused.
 
-use bankrail_values::json::JsonFault;
+use bankrail_values::json::JsonErrorKind;
 use bankrail_webhook::*;
 
 /// Parses, compares, writes and parses again.
@@ -260,12 +260,12 @@ fn what_is_not_json_or_too_much_is_refused() {
     let options = MessageReadOptions::new().max_message_bytes(10);
     let long = Message::from_json_with(MessageKind::Query, b"{          }", &options);
     let fault = |error: MessageError| match error {
-        MessageError::Json(error) => error.fault(),
+        MessageError::Json(error) => error.kind(),
         other => panic!("{other}"),
     };
     assert_eq!(
         long.map_err(fault),
-        Err(JsonFault::TooLong { max: 10, found: 12 })
+        Err(JsonErrorKind::TooLong { max: 10, found: 12 })
     );
     let spaces = |length: usize| {
         [
@@ -277,7 +277,7 @@ fn what_is_not_json_or_too_much_is_refused() {
     assert!(Message::from_json(MessageKind::Query, &spaces(1024 * 1024)).is_ok());
     assert_eq!(
         fault(read(&spaces(1024 * 1024 + 1))),
-        JsonFault::TooLong {
+        JsonErrorKind::TooLong {
             max: 1_048_576,
             found: 1_048_577
         }
@@ -288,11 +288,11 @@ fn what_is_not_json_or_too_much_is_refused() {
         &format!(r#"{{"x":{}{},"creation"#, "[".repeat(40), "]".repeat(40)),
     );
     let deep = Message::from_json(MessageKind::MandateOutcome, deep.as_bytes()).unwrap_err();
-    assert_eq!(fault(deep), JsonFault::TooDeep { max: 32 });
+    assert_eq!(fault(deep), JsonErrorKind::TooDeep { max: 32 });
     let many: String = (0..4096).map(|n| format!("\"x{n}\":0,")).collect();
     let many = changed(outcome(), r#"{"creation"#, &format!(r#"{{{many}"creation"#));
     let many = Message::from_json(MessageKind::MandateOutcome, many.as_bytes()).unwrap_err();
-    assert_eq!(fault(many), JsonFault::TooManyValues { max: 4096 });
+    assert_eq!(fault(many), JsonErrorKind::TooManyValues { max: 4096 });
 }
 
 /// Findings: the place, the rule, what was expected, what was found.

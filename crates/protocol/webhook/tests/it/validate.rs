@@ -98,7 +98,7 @@ fn a_trigger_agrees_with_everything_else() {
 #[test]
 fn outcomes_agree_with_their_errors_and_actions() {
     let good = || samples::mandate_outcome(&ActionType::Create, &ActionStatus::Pending);
-    let error = OutcomeError::new("X", ErrorSeverity::Transient);
+    let error = OutcomeErrorDetails::new("X", ErrorSeverity::Transient);
     expect(good().error(error), &[(Rule::OutcomeError, "/error")]);
     expect(
         good().mandate_status(MandateStatus::Active),

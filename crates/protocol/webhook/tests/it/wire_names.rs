@@ -45,7 +45,7 @@ const MANDATE_OUTCOME: &str = r#"{
 }"#;
 
 fn mandate_outcome() -> Message {
-    let error = OutcomeError::new("the code", ErrorSeverity::Fatal)
+    let error = OutcomeErrorDetails::new("the code", ErrorSeverity::Fatal)
         .text("the text")
         .user_message("the user message")
         .more_info("the more info");

@@ -24,18 +24,18 @@ impl CustomerBook {
     /// Creates the book of these records.
     ///
     /// # Errors
-    /// [`CustomersError`] with all faults of all records.
+    /// [`CustomersError`] with all errors of all records.
     pub fn new(records: impl IntoIterator<Item = CustomerRecord>) -> Result<Self, CustomersError> {
         let records: Vec<CustomerRecord> = records.into_iter().collect();
         let mut checker = Checker::default();
         for record in &records {
             checker.check(record.into(), record);
         }
-        let faults = checker.faults();
-        if faults.is_empty() {
+        let errors = checker.errors();
+        if errors.is_empty() {
             Ok(Self::of_checked(records.into_iter().map(Arc::new)))
         } else {
-            Err(CustomersError::of(faults))
+            Err(CustomersError::of(errors))
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::EndpointRecord;
 use super::{
-    ApiKeyRecord, CustomerFault, CustomerProblem, CustomerRecord, LimitOverride, Place, RecordPart,
+    ApiKeyRecord, CustomerRecord, CustomerRecordError, CustomerRecordErrorKind, LimitOverride,
+    Place, RecordPart,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, RegisteredAccount};
@@ -54,7 +55,7 @@ pub(super) struct Checker<'a> {
     api_keys: HashMap<ApiKeyHash, Place>,
     accounts: HashMap<&'a AccountId, (&'a RegisteredAccount, Place)>,
     endpoints: HashMap<&'a bankrail_mailbox::EndpointId, Place>,
-    faults: Vec<CustomerFault>,
+    errors: Vec<CustomerRecordError>,
 }
 
 impl<'a> Checker<'a> {
@@ -63,7 +64,7 @@ impl<'a> Checker<'a> {
         if let Some(code) = record.code {
             let place = places.of(RecordPart::Code);
             match self.codes.get(code) {
-                Some(other) => self.faults.push(taken(place, "a customer code", other)),
+                Some(other) => self.errors.push(taken(place, "a customer code", other)),
                 None => drop(self.codes.insert(code, place)),
             }
         }
@@ -74,8 +75,8 @@ impl<'a> Checker<'a> {
         self.check_endpoints(record, places);
     }
 
-    pub(super) fn faults(self) -> Vec<CustomerFault> {
-        self.faults
+    pub(super) fn errors(self) -> Vec<CustomerRecordError> {
+        self.errors
     }
 
     fn check_bounds(&mut self, record: Parts<'_>, places: &dyn Places) {
@@ -98,9 +99,9 @@ impl<'a> Checker<'a> {
         ];
         for (what, found, max) in bounds {
             if found > max {
-                self.faults.push(CustomerFault::new(
+                self.errors.push(CustomerRecordError::new(
                     places.of(RecordPart::Code),
-                    CustomerProblem::TooMany { what, max },
+                    CustomerRecordErrorKind::TooMany { what, max },
                 ));
             }
         }
@@ -110,7 +111,7 @@ impl<'a> Checker<'a> {
         for (at, key) in record.api_keys.iter().enumerate() {
             let place = places.of(RecordPart::ApiKey(at));
             if key.hash() == ApiKeyHash::of(b"") {
-                self.faults.push(value(
+                self.errors.push(value(
                     &place,
                     "expected the hash of an API key, found that of an empty text",
                 ));
@@ -120,10 +121,10 @@ impl<'a> Checker<'a> {
             {
                 let reason =
                     format!("expected an API key that expires after {from}, found {until}");
-                self.faults.push(value(&place, reason));
+                self.errors.push(value(&place, reason));
             }
             match self.api_keys.get(&key.hash()) {
-                Some(other) => self.faults.push(taken(place, "an API key", other)),
+                Some(other) => self.errors.push(taken(place, "an API key", other)),
                 None => drop(self.api_keys.insert(key.hash(), place)),
             }
         }
@@ -148,7 +149,7 @@ impl<'a> Checker<'a> {
                     "a call type (without until)"
                 };
                 let other = places.of(RecordPart::Limit(other));
-                self.faults
+                self.errors
                     .push(taken(places.of(RecordPart::Limit(at)), what, &other));
             }
         }
@@ -159,14 +160,14 @@ impl<'a> Checker<'a> {
         for (at, (id, account)) in record.accounts.iter().enumerate() {
             let place = places.of(RecordPart::Account(at));
             check_text(
-                &mut self.faults,
+                &mut self.errors,
                 &place,
                 "a name",
                 account.name.as_deref(),
                 70,
             );
             check_text(
-                &mut self.faults,
+                &mut self.errors,
                 &place,
                 "a reporting source",
                 account.reporting_source.as_deref(),
@@ -177,19 +178,19 @@ impl<'a> Checker<'a> {
                     "expected a currency that ISO 4217 lists, found {}",
                     account.currency
                 );
-                self.faults.push(value(&place, reason));
+                self.errors.push(value(&place, reason));
             }
             if let Some(other) = own.insert(id, at) {
                 let other = places.of(RecordPart::Account(other));
-                self.faults.push(taken(place, "an account", &other));
+                self.errors.push(taken(place, "an account", &other));
                 continue;
             }
             match self.accounts.get(id) {
                 Some((details, other)) if *details != account => {
-                    let problem = CustomerProblem::OtherDetails {
+                    let kind = CustomerRecordErrorKind::OtherDetails {
                         other: other.clone(),
                     };
-                    self.faults.push(CustomerFault::new(place, problem));
+                    self.errors.push(CustomerRecordError::new(place, kind));
                 }
                 Some(_) => {}
                 None => drop(self.accounts.insert(id, (account, place))),
@@ -205,10 +206,10 @@ impl<'a> Checker<'a> {
                     "expected paths of 1 to {MAX_PATH} visible ASCII characters that begin with / and have no ? and no \
                      #, found another"
                 );
-                self.faults.push(value(&place, reason));
+                self.errors.push(value(&place, reason));
             }
             match self.endpoints.get(endpoint.id()) {
-                Some(other) => self.faults.push(taken(place, "an endpoint id", other)),
+                Some(other) => self.errors.push(taken(place, "an endpoint id", other)),
                 None => drop(self.endpoints.insert(endpoint.id(), place)),
             }
         }
@@ -224,7 +225,7 @@ fn is_path(text: &str) -> bool {
 }
 
 fn check_text(
-    faults: &mut Vec<CustomerFault>,
+    errors: &mut Vec<CustomerRecordError>,
     place: &Place,
     what: &str,
     text: Option<&str>,
@@ -233,7 +234,7 @@ fn check_text(
     let Some(text) = text else { return };
     let found = text.chars().count();
     if found == 0 || found > max {
-        faults.push(value(
+        errors.push(value(
             place,
             format!("expected {what} of 1 to {max} characters, found {found}"),
         ));
@@ -241,26 +242,26 @@ fn check_text(
         .chars()
         .any(|char| char.is_control() || matches!(char, '\u{fffe}' | '\u{ffff}'))
     {
-        faults.push(value(
+        errors.push(value(
             place,
             format!("expected {what} without control characters and noncharacters"),
         ));
     }
 }
 
-fn value(place: &Place, reason: impl Into<String>) -> CustomerFault {
-    CustomerFault::new(
+fn value(place: &Place, reason: impl Into<String>) -> CustomerRecordError {
+    CustomerRecordError::new(
         place.clone(),
-        CustomerProblem::Value {
+        CustomerRecordErrorKind::Value {
             reason: reason.into(),
         },
     )
 }
 
-fn taken(place: Place, what: &'static str, other: &Place) -> CustomerFault {
-    CustomerFault::new(
+fn taken(place: Place, what: &'static str, other: &Place) -> CustomerRecordError {
+    CustomerRecordError::new(
         place,
-        CustomerProblem::Taken {
+        CustomerRecordErrorKind::Taken {
             what,
             other: other.clone(),
         },

@@ -71,8 +71,8 @@ bankrail_values::options! {
 ///   values, together 64 MiB. A folder without any file is refused, so that customers do not lose
 ///   access when the folder is not mounted.
 /// - All files are validated together, by the rules of [`CustomerBook`], and members that are not
-///   known are refused. A change with a fault changes nothing: the customers stay as they were,
-///   each fault is logged with file and line, and [`CustomerFolder::rejected`] has all of them.
+///   known are refused. A change with an error changes nothing: the customers stay as they were,
+///   each error is logged with file and line, and [`CustomerFolder::rejected`] has all of them.
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after
 ///   it. No task needs to run: the first lookup after the interval looks whether a file has come,
 ///   gone or changed, and reads those that have, by their times, lengths and numbers. To change
@@ -115,7 +115,7 @@ impl CustomerFolder {
     /// Reads a folder. Blocks while it reads.
     ///
     /// # Errors
-    /// [`CustomersError`] with all faults of all files.
+    /// [`CustomersError`] with all errors of all files.
     pub fn open(
         path: impl Into<PathBuf>,
         options: CustomerFolderOptions,
@@ -154,7 +154,7 @@ impl CustomerFolder {
     /// Reads all files now, without waiting for the end of the interval.
     ///
     /// # Errors
-    /// [`CustomersError`] with all faults of all files. The customers then stay as they were.
+    /// [`CustomersError`] with all errors of all files. The customers then stay as they were.
     pub async fn reload(&self) -> Result<(), Arc<CustomersError>> {
         self.look(true).await;
         self.rejected().map_or(Ok(()), Err)
@@ -210,7 +210,7 @@ impl CustomerFolder {
         }
     }
 
-    /// Puts the customers that were read in force, or logs their faults.
+    /// Puts the customers that were read in force, or logs their errors.
     fn accept(&self, read: Result<CustomerBook, CustomersError>) {
         let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
         match read {
@@ -224,8 +224,8 @@ impl CustomerFolder {
             // Logged when it was found first.
             Err(error) if state.rejected.as_deref() == Some(&error) => {}
             Err(error) => {
-                for fault in &error.faults {
-                    tracing::error!(error = %fault, "a change of the customers was refused");
+                for error in &error.errors {
+                    tracing::error!(%error, "a change of the customers was refused");
                 }
                 state.rejected = Some(Arc::new(error));
             }

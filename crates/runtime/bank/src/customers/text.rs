@@ -59,7 +59,7 @@ struct ApiKeyText {
     sha256: Option<Spanned<String>>,
     not_before: Option<Spanned<Datetime>>,
     expires: Option<Spanned<Datetime>>,
-    /// An API key in clear, which is refused. Because the member is known, the fault explains how
+    /// An API key in clear, which is refused. Because the member is known, the error explains how
     /// to hash the key instead of calling the member unknown.
     #[serde(skip_serializing)]
     #[serde(alias = "value", alias = "apikey", alias = "api_key", alias = "secret")]
@@ -251,7 +251,7 @@ impl CustomerRecord {
     /// while it reads key files.
     ///
     /// # Errors
-    /// [`CustomersError`] with all faults, each with file, line and column. Of members that are
+    /// [`CustomersError`] with all errors, each with file, line and column. Of members that are
     /// missing, unknown or of another type, only the first is reported.
     pub fn from_toml(file: impl AsRef<Path>, text: &str) -> Result<Self, CustomersError> {
         let mut files = Files::default();
@@ -261,11 +261,11 @@ impl CustomerRecord {
         if let Some(draft) = &draft {
             checker.check(draft.parts(), draft);
         }
-        let mut faults = reader.faults;
-        faults.extend(checker.faults());
+        let mut errors = reader.errors;
+        errors.extend(checker.errors());
         match draft.as_mut().and_then(Draft::take_record) {
-            Some(record) if faults.is_empty() => Ok(record),
-            _ => Err(CustomersError::of(faults)),
+            Some(record) if errors.is_empty() => Ok(record),
+            _ => Err(CustomersError::of(errors)),
         }
     }
 
@@ -276,7 +276,7 @@ impl CustomerRecord {
     pub(super) fn from_stored(text: &str) -> Option<Self> {
         let mut reader = Reader::of_stored(text);
         let record = Draft::read(&mut reader)?.take_record()?;
-        reader.faults.is_empty().then_some(record)
+        reader.errors.is_empty().then_some(record)
     }
 
     /// Returns the record as the text of a customer's file, with its public keys in it.
@@ -294,19 +294,19 @@ impl CustomerRecord {
 
 impl LimitOverride {
     /// Reads the text of a file whose only member is `limits`, as in a customer's file; see
-    /// [`CustomerFolder`](super::CustomerFolder). `file` is named in faults and is not read itself.
+    /// [`CustomerFolder`](super::CustomerFolder). `file` is named in errors and is not read itself.
     ///
     /// # Errors
-    /// [`CustomersError`] with all faults, each with file, line and column. Of members that are
+    /// [`CustomersError`] with all errors, each with file, line and column. Of members that are
     /// missing, unknown or of another type, only the first is reported.
     pub fn list_from_toml(file: impl AsRef<Path>, text: &str) -> Result<Vec<Self>, CustomersError> {
         let mut files = Files::default();
         let mut reader = Reader::of_file(file.as_ref(), text, &mut files, false);
         let limits = read::limits(&mut reader);
-        if reader.faults.is_empty() {
+        if reader.errors.is_empty() {
             Ok(limits)
         } else {
-            Err(CustomersError::of(reader.faults))
+            Err(CustomersError::of(reader.errors))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Archive;
 use crate::poller::{PageFuture, PageSource};
-use crate::{AccountState, Call, CallError, CallFault, PollError, Poller, StatementPage};
+use crate::{AccountState, Call, CallError, CallErrorKind, PollError, Poller, StatementPage};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::ArchiveRecord;
 use bankrail_statement::{AccountId, StatementReply, StatementRequest};
@@ -196,7 +196,7 @@ impl Replay {
                 }
                 if request.cursor.is_some() {
                     // A refused cursor is followed by a request for the first page.
-                    let refusal = CallFault::Service { title: None };
+                    let refusal = CallErrorKind::Service { title: None };
                     return Ok(Some(Err(CallError {
                         status: Some(400),
                         ..CallError::new(Call::Statement, refusal)

@@ -59,12 +59,13 @@ impl PollError {
     }
 }
 
-/// The faults of a poller, with accounts by their names in logs ([`PolledAccount::label`]).
+/// The error of [`Poller::check`](super::Poller::check). Accounts have their names in logs
+/// ([`PolledAccount::label`]).
 ///
 /// [`PolledAccount::label`]: super::PolledAccount::label
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PollerFault {
+pub struct PollerCheckError {
     /// The accounts that are stopped.
     pub stopped: Vec<String>,
     /// The stopped accounts whose statement the service has refused more than once in a row, each
@@ -79,7 +80,7 @@ pub struct PollerFault {
     pub token_refused: bool,
 }
 
-impl fmt::Display for PollerFault {
+impl fmt::Display for PollerCheckError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let refused = |(label, until): &(String, Timestamp)| format!("{label} until {until}");
         let refused: Vec<String> = self.refused.iter().map(refused).collect();
@@ -106,7 +107,7 @@ impl fmt::Display for PollerFault {
     }
 }
 
-impl Error for PollerFault {}
+impl Error for PollerCheckError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! The status of a poller, account by account.
 
 use super::account::PolledAccount;
-use super::error::{PollError, PollerFault};
+use super::error::{PollError, PollerCheckError};
 use super::plan::{HOUR, polls_an_hour};
 use crate::CallError;
 use bankrail_statement::{AccountId, AccountNotice};
@@ -251,31 +251,31 @@ impl Board {
         (page.unwrap_or_default(), full_walk.unwrap_or_default())
     }
 
-    /// Returns the faults of these accounts, of which each may be without a page for so long.
-    pub(super) fn faults(
+    /// Returns the error of these accounts, of which each may be without a page for so long.
+    pub(super) fn check(
         &self,
         now: Timestamp,
         accounts: impl Iterator<Item = (String, Duration)>,
-    ) -> PollerFault {
+    ) -> PollerCheckError {
         let rows = self.lock();
-        let mut fault = PollerFault {
+        let mut error = PollerCheckError {
             never_polled: !rows.is_empty() && rows.iter().all(|row| row.last_page.is_none()),
             token_refused: self.token_refused.load(Ordering::Relaxed),
-            ..PollerFault::default()
+            ..PollerCheckError::default()
         };
         for ((label, longest), row) in accounts.zip(rows.iter()) {
             if row.stopped_since.is_some() {
                 if row.refusals > 1
                     && let Some(until) = row.ready_at()
                 {
-                    fault.refused.push((label.clone(), until));
+                    error.refused.push((label.clone(), until));
                 }
-                fault.stopped.push(label);
+                error.stopped.push(label);
             } else if row.age(row.last_page, now) > longest {
-                fault.stale.push(label);
+                error.stale.push(label);
             }
         }
-        fault
+        error
     }
 
     /// Notes whether the service refuses this side's key, and returns true if that is news.

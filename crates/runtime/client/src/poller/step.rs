@@ -8,7 +8,7 @@ use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
 use crate::measure;
-use crate::{Call, CallError, CallFault, StatementPage};
+use crate::{Call, CallError, CallErrorKind, StatementPage};
 use bankrail_camt052::{Entry, EntryStatus};
 use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::{CallType, Window};
@@ -379,7 +379,7 @@ impl Poller {
             return Some(Walker::new(walker.poll));
         }
         if may_pass(&error) {
-            let not_before = match (error.call, &error.fault) {
+            let not_before = match (error.call, &error.reason) {
                 // A token endpoint that fails with a 5xx is not among them: that is usually
                 // transient.
                 (Call::Token, _) if refuses_key(Some(&error)) == Some(true) => {
@@ -392,8 +392,10 @@ impl Poller {
             let retry_at = self.retry(index, not_before, WaitReason::Retry);
             let answered = error.call == Call::Statement
                 && matches!(
-                    error.fault,
-                    CallFault::Service { .. } | CallFault::Unexpected { .. } | CallFault::Reply(_)
+                    error.reason,
+                    CallErrorKind::Service { .. }
+                        | CallErrorKind::Unexpected { .. }
+                        | CallErrorKind::Reply(_)
                 );
             if with_cursor && answered {
                 walker.unanswered = walker.unanswered.saturating_add(1);
@@ -501,7 +503,7 @@ impl Poller {
         let is_refused = matches!(
             &error,
             PollError::Statement(CallError {
-                fault: CallFault::Service { .. } | CallFault::Unexpected { .. },
+                reason: CallErrorKind::Service { .. } | CallErrorKind::Unexpected { .. },
                 ..
             })
         );
@@ -522,7 +524,7 @@ impl Poller {
         // At the end of a program nothing is wrong with the account.
         let closed = matches!(
             &error,
-            PollError::Statement(error) if matches!(error.fault, CallFault::Closed)
+            PollError::Statement(error) if matches!(error.reason, CallErrorKind::Closed)
         );
         let cause = match &error {
             PollError::Handler { source, .. } if self.0.options.log_handler_errors => {
@@ -623,9 +625,11 @@ fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = 
 /// and an answer that is neither a statement nor the service's error can be that of a gateway in
 /// maintenance, under any status.
 fn may_pass(error: &CallError) -> bool {
-    match error.fault {
-        CallFault::Closed => false,
-        CallFault::Unauthorized | CallFault::Unexpected { .. } | CallFault::Reply(_) => true,
+    match error.reason {
+        CallErrorKind::Closed => false,
+        CallErrorKind::Unauthorized
+        | CallErrorKind::Unexpected { .. }
+        | CallErrorKind::Reply(_) => true,
         _ => error.call == Call::Token || error.is_retryable(),
     }
 }
@@ -636,15 +640,17 @@ fn refuses_key(error: Option<&CallError>) -> Option<bool> {
     let Some(error) = error else {
         return Some(false);
     };
-    match (error.call, &error.fault) {
+    match (error.call, &error.reason) {
         (
             Call::Token,
-            CallFault::Refused { .. } | CallFault::Unexpected { .. } | CallFault::Response(_),
+            CallErrorKind::Refused { .. }
+            | CallErrorKind::Unexpected { .. }
+            | CallErrorKind::Response(_),
         )
-        | (Call::Statement, CallFault::Unauthorized) => Some(true),
+        | (Call::Statement, CallErrorKind::Unauthorized) => Some(true),
         (
             Call::Statement,
-            CallFault::Service { .. } | CallFault::Reply(_) | CallFault::Payload(_),
+            CallErrorKind::Service { .. } | CallErrorKind::Reply(_) | CallErrorKind::Payload(_),
         ) => Some(false),
         _ => None,
     }
@@ -653,16 +659,16 @@ fn refuses_key(error: Option<&CallError>) -> Option<bool> {
 /// Returns true for a statement call that the rate limit held back. A token call that was held back
 /// is a failure of the call that needed the token.
 fn is_held_back(error: &CallError) -> bool {
-    error.call == Call::Statement && matches!(error.fault, CallFault::HeldBack)
+    error.call == Call::Statement && matches!(error.reason, CallErrorKind::HeldBack)
 }
 
 /// Returns true if an answer to a request with a cursor can mean that the service no longer takes
 /// the cursor: its own error, or an answer in the range 400 to 499. The specification has no code
 /// for it.
 fn is_refusal(error: &CallError) -> bool {
-    match error.fault {
-        CallFault::Service { .. } => !error.is_account_not_found() && !error.is_retryable(),
-        CallFault::Unexpected { .. } => {
+    match error.reason {
+        CallErrorKind::Service { .. } => !error.is_account_not_found() && !error.is_retryable(),
+        CallErrorKind::Unexpected { .. } => {
             let refused = |status| (400..=499).contains(&status);
             error.call == Call::Statement && error.status.is_some_and(refused)
         }

@@ -9,7 +9,7 @@ use super::handler::BoxError;
 use super::sink::{Patience, Plain, Sink};
 use super::source::{PageFuture, PageSource};
 use super::*;
-use crate::{AnswerForm, Call, CallError, CallFault, CallPhase, ExchangeError, StatementPage};
+use crate::{AnswerForm, Call, CallError, CallErrorKind, CallPhase, ExchangeError, StatementPage};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::Schedule;
 use bankrail_statement::{
@@ -141,7 +141,7 @@ impl Bank {
                 let retry_at = now.saturating_add(seconds(oldest + 3_600 - at));
                 return Err(CallError {
                     retry_at: Some(retry_at),
-                    ..failed(CallFault::HeldBack)
+                    ..failed(CallErrorKind::HeldBack)
                 });
             }
             table.calls.push((account, cursor.clone(), at));
@@ -425,15 +425,15 @@ fn not_found() -> CallError {
     service(404, ErrorCode::ACCOUNT_NOT_FOUND)
 }
 
-fn failed(fault: CallFault) -> CallError {
-    CallError::new(Call::Statement, fault)
+fn failed(reason: CallErrorKind) -> CallError {
+    CallError::new(Call::Statement, reason)
 }
 
 fn service(status: u16, code: ErrorCode) -> CallError {
     CallError {
         status: Some(status),
         code: Some(code.as_str().into()),
-        ..failed(CallFault::Service { title: None })
+        ..failed(CallErrorKind::Service { title: None })
     }
 }
 
@@ -441,7 +441,7 @@ fn service(status: u16, code: ErrorCode) -> CallError {
 fn stray(status: u16, form: AnswerForm) -> CallError {
     CallError {
         status: Some(status),
-        ..failed(CallFault::Unexpected { form, target: None })
+        ..failed(CallErrorKind::Unexpected { form, target: None })
     }
 }
 
@@ -470,7 +470,7 @@ async fn a_panic_and_a_hanging_handler_are_failures() {
 async fn refused_token_calls_leave_some_for_when_the_refusal_is_mended() {
     let refused = CallError {
         status: Some(401),
-        ..failed(CallFault::Refused {
+        ..failed(CallErrorKind::Refused {
             description: None,
             clock_ahead: None,
         })
@@ -501,20 +501,20 @@ async fn what_may_pass_is_tried_again_and_not_before_its_time() {
     bank.fail(
         A,
         [
-            failed(CallFault::Transport(ExchangeError::TimedOut {
+            failed(CallErrorKind::Transport(ExchangeError::TimedOut {
                 after: seconds(60),
                 phase: CallPhase::Answer,
             })),
-            failed(CallFault::Unauthorized),
+            failed(CallErrorKind::Unauthorized),
             stray(503, AnswerForm::Html),
             service(500, ErrorCode::INTERNAL),
             CallError {
                 retry_at: Some(later(300)),
-                ..failed(CallFault::TooManyCalls)
+                ..failed(CallErrorKind::TooManyCalls)
             },
             CallError {
                 retry_at: Some(later(500)),
-                ..failed(CallFault::HeldBack)
+                ..failed(CallErrorKind::HeldBack)
             },
         ],
     );
@@ -612,7 +612,7 @@ fn other_shape() -> CallError {
     };
     CallError {
         status: Some(200),
-        ..failed(CallFault::Reply(source))
+        ..failed(CallErrorKind::Reply(source))
     }
 }
 
@@ -641,7 +641,7 @@ async fn an_account_whose_retry_waits_is_resumed_at_once() {
             not_found(),
             CallError {
                 retry_at: Some(later(90_000)),
-                ..failed(CallFault::TooManyCalls)
+                ..failed(CallErrorKind::TooManyCalls)
             },
         ],
     );
@@ -675,13 +675,13 @@ async fn a_stopped_account_is_tried_again_and_not_well_until_a_page_is_recorded(
     run_for(&poller, seconds(7_199)).await;
     assert_eq!(bank.times(A), [0, 3_600]);
     assert_eq!(poller.status()[0].stopped_since, Some(start()));
-    let fault = poller.check().unwrap_err();
+    let error = poller.check().unwrap_err();
     assert_eq!(
-        (fault.stopped.clone(), fault.stale.clone()),
+        (error.stopped.clone(), error.stale.clone()),
         (vec!["rent".to_owned()], vec![])
     );
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         "accounts that are stopped: rent; accounts that keep being refused, asked less and less: \
          rent until 2026-11-21T09:00:00.000Z"
     );
@@ -716,8 +716,8 @@ async fn an_account_without_a_page_for_too_long_is_not_well() {
     run_for(&poller, seconds(7_140)).await;
     assert_eq!(poller.check(), Ok(()));
     run_for(&poller, seconds(1)).await;
-    let fault = poller.check().unwrap_err();
-    assert_eq!((fault.stopped, fault.stale), (vec![], vec!["2".to_owned()]));
+    let error = poller.check().unwrap_err();
+    assert_eq!((error.stopped, error.stale), (vec![], vec!["2".to_owned()]));
     // A clock that is set back makes nothing younger.
     run_over_a_clock_set_back(&poller, &bank, seconds(1), seconds(60)).await;
     assert_eq!(poller.check().unwrap_err().stale, ["2"]);

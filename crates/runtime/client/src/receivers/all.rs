@@ -6,7 +6,7 @@ use super::options::{ReceiversOptions, ReceiversOptionsError};
 use super::service::{self, Receiver};
 use super::worker::Worker;
 use axum::Router;
-use bankrail_http::{__private::LineBound, CpuPool, HeadBoundsLayer, HeadFault};
+use bankrail_http::{__private::LineBound, CpuPool, HeadBoundsLayer, HeadError};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::Inbox;
 use bankrail_secured_payload::Opener;
@@ -102,7 +102,7 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
         });
         let shared = self.0.clone();
         let too_long =
-            move |fault: HeadFault, head: &Parts| service::head_refused(&shared, fault, head);
+            move |fault: HeadError, head: &Parts| service::head_refused(&shared, fault, head);
         routes.layer(HeadBoundsLayer::new(self.0.options.head_bounds, too_long))
     }
 

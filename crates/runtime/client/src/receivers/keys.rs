@@ -7,7 +7,7 @@ mod folder;
 #[cfg(feature = "jwks-url")]
 mod jwks_url;
 
-pub use folder::{KeyFileFault, KeyFolder, KeyFolderError, UnusableKeyFile};
+pub use folder::{KeyFolder, KeyFolderError, UnusableKeyError, UnusableKeyFile};
 #[cfg(feature = "jwks-url")]
 pub use jwks_url::{JwksUrl, JwksUrlError, JwksUrlOptions};
 

@@ -5,7 +5,7 @@ use super::observe::DeliveryStage as Stage;
 use axum::body::Body;
 use bankrail_http::{
     __private::{BodyError, EndpointFault},
-    HeadFault,
+    HeadError,
 };
 use bankrail_secured_payload::{MalformedMessageError, OpenError, OpenErrorKind};
 use bankrail_values::{HyphenatedUuid, StoreError};
@@ -25,7 +25,7 @@ pub(super) enum Refusal {
     ContentType,
     /// A compressed body.
     Coding(&'static str),
-    Head(HeadFault),
+    Head(HeadError),
     Body(BodyError),
     Headers(DeliveryHeaderError),
     HeaderFindings(usize),

@@ -8,7 +8,7 @@ use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use bankrail_http::{
     __private::{BodyError, Endpoint},
-    HeadFault, content,
+    HeadError, content,
 };
 use bankrail_mailbox::{ArchiveLabel, Inbox, ReceiveOutcome};
 use bankrail_secured_payload::OpenErrorKind;
@@ -168,7 +168,7 @@ fn refuse<I: ?Sized>(
 /// Answers a delivery whose head is refused.
 pub(super) fn head_refused<I: ?Sized>(
     shared: &ReceiverState<I>,
-    fault: HeadFault,
+    fault: HeadError,
     head: &Parts,
 ) -> Response<Body> {
     let refusal = Refusal::Head(fault);

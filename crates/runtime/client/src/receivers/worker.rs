@@ -2,7 +2,7 @@
 
 mod options;
 
-pub use options::{WorkerCounts, WorkerFault, WorkerOptions};
+pub use options::{WorkerCheckError, WorkerCounts, WorkerOptions};
 
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
 use crate::measure;
@@ -117,15 +117,15 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     /// Checks that messages are handled as they should be, for `/readyz`.
     ///
     /// # Errors
-    /// [`WorkerFault`] if the inbox fails, or if a message waits for longer than
+    /// [`WorkerCheckError`] if the inbox fails, or if a message waits for longer than
     /// [`WorkerOptions::stale_after`].
-    pub async fn check(&self) -> Result<(), WorkerFault> {
+    pub async fn check(&self) -> Result<(), WorkerCheckError> {
         let oldest = self.inbox.oldest_pending().await?;
         let waits = oldest
             .map(|oldest| self.clock.now().saturating_since(oldest))
             .unwrap_or_default();
         if waits > self.options.stale_after {
-            Err(WorkerFault::Behind { waits })
+            Err(WorkerCheckError::Behind { waits })
         } else {
             Ok(())
         }

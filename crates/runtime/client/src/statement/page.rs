@@ -1,6 +1,6 @@
 //! Received pages of a statement.
 
-use crate::call_error::{Call, CallError, CallFault, UnreadablePayload};
+use crate::call_error::{Call, CallError, CallErrorKind, UnreadablePayload};
 use bankrail_camt052::{
     Document, Entry, EntryReader, Finding as DocumentFinding, Parsed, ReadError, ReadOptions,
     Report, Version,
@@ -70,12 +70,12 @@ impl StatementPage {
         options: &ReadOptions,
     ) -> Result<Self, CallError> {
         let request_key = received.request_key;
-        let failed = |fault| CallError {
+        let failed = |reason| CallError {
             status: Some(status),
             request_key: Some(request_key),
-            ..CallError::new(Call::Statement, fault)
+            ..CallError::new(Call::Statement, reason)
         };
-        let refused = |source| failed(CallFault::Reply(source));
+        let refused = |source| failed(CallErrorKind::Reply(source));
         received.check_against(request).map_err(refused)?;
         let unreadable = |xml, source, readable| {
             let payload = UnreadablePayload {
@@ -83,7 +83,7 @@ impl StatementPage {
                 source,
                 readable,
             };
-            failed(CallFault::Payload(Arc::new(payload)))
+            failed(CallErrorKind::Payload(Arc::new(payload)))
         };
         let (parsed, refusal) = match received.document_with(options) {
             Ok(parsed) => (parsed, None),

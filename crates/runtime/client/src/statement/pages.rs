@@ -1,7 +1,7 @@
 //! The walk through a statement's pages.
 
 use super::{Statement, StatementClient, StatementPage};
-use crate::call_error::{Call, CallError, CallFault};
+use crate::call_error::{Call, CallError, CallErrorKind};
 use bankrail_rate_limit::CallType;
 use bankrail_statement::{Checkpoint, PageWalk, PendingPage, SeenEntry, StatementRequest, Step};
 use std::ops::Deref;
@@ -75,7 +75,7 @@ impl Pages {
             let times = self.handed_out;
             return Err(CallError::new(
                 Call::Statement,
-                CallFault::NotStored { times },
+                CallErrorKind::NotStored { times },
             ));
         }
         if let Some(cursor) = self.walk.cursor() {
@@ -138,7 +138,7 @@ impl FetchedPage<'_> {
     /// Confirms that the page is stored, and advances the walk.
     ///
     /// # Errors
-    /// [`CallFault::Walk`] if the statement cannot be read to its end. This page and those
+    /// [`CallErrorKind::Walk`] if the statement cannot be read to its end. This page and those
     /// before it are valid.
     pub fn stored(self) -> Result<StatementPage, CallError> {
         // A stored page ends the row of repetitions.
@@ -148,7 +148,7 @@ impl FetchedPage<'_> {
             Ok(Step::Done) => *self.over = true,
             Err(error) => {
                 *self.over = true;
-                return Err(CallError::new(Call::Statement, CallFault::Walk(error)));
+                return Err(CallError::new(Call::Statement, CallErrorKind::Walk(error)));
             }
         }
         Ok(self.page)

@@ -2,7 +2,7 @@
 
 use super::{SealedTokenCache, Token};
 use crate::answer_form::AnswerForm;
-use crate::call_error::{CallError, CallFault, about_clock};
+use crate::call_error::{CallError, CallErrorKind, about_clock};
 use crate::client::AssertionKey;
 use crate::exchange_error::cause;
 use crate::transport::{Admitted, Caller, Reply};
@@ -167,7 +167,7 @@ impl Exchange {
                 let (assertion, key) = (assertion.clone(), key.clone());
                 let pool = CpuPool::default();
                 let signed = pool.run(move || assertion.sign(&key, now)).await;
-                signed.ok_or_else(|| self.caller.failure(CallFault::Abandoned))?
+                signed.ok_or_else(|| self.caller.failure(CallErrorKind::Abandoned))?
             }
             AssertionKey::Elsewhere(signer) => {
                 let signed =
@@ -182,11 +182,11 @@ impl Exchange {
         };
         signed.map(SecretString::from).map_err(|error| {
             self.caller.failure(match error {
-                AssertionBuildError::Sign(SignError::Remote(error)) => CallFault::Signer {
+                AssertionBuildError::Sign(SignError::Remote(error)) => CallErrorKind::Signer {
                     retryable: error.is_retryable(),
                     source: cause(error),
                 },
-                error => CallFault::Assertion(cause(error)),
+                error => CallErrorKind::Assertion(cause(error)),
             })
         })
     }
@@ -199,7 +199,7 @@ impl Exchange {
             clock_ahead,
             ..
         } = *reply;
-        let unexpected = || CallFault::Unexpected {
+        let unexpected = || CallErrorKind::Unexpected {
             form,
             target: reply.target.clone(),
         };
@@ -234,32 +234,32 @@ impl Exchange {
         let code = error.map(|error| Box::<str>::from(error.error.as_str()));
         let gateway = code.as_deref().and_then(ErrorCode::gateway_status_of);
         let pacer = &self.caller.pacer;
-        let (fault, retry_at) = if status == StatusCode::TOO_MANY_REQUESTS {
+        let (reason, retry_at) = if status == StatusCode::TOO_MANY_REQUESTS {
             let retry_at = self.caller.hold_refused(pacer, reply);
-            (CallFault::TooManyCalls, Some(retry_at))
+            (CallErrorKind::TooManyCalls, Some(retry_at))
         } else if status.is_server_error() || gateway == Some(500) {
-            (CallFault::Unavailable, self.caller.hold(pacer, reply))
+            (CallErrorKind::Unavailable, self.caller.hold(pacer, reply))
         } else if is_error {
-            let refused = CallFault::Refused {
+            let refused = CallErrorKind::Refused {
                 description,
                 clock_ahead,
             };
             (refused, None)
         } else {
-            let fault = match unreadable {
+            let reason = match unreadable {
                 // A page of some proxy.
                 Some(TokenResponseError::Json(_)) if form != AnswerForm::Json => unexpected(),
-                Some(source) => CallFault::Response(source),
+                Some(source) => CallErrorKind::Response(source),
                 None => unexpected(),
             };
-            (fault, None)
+            (reason, None)
         };
         Err(CallError {
             status: Some(status.as_u16()),
             code,
             request_key,
             retry_at,
-            ..self.caller.failure(fault)
+            ..self.caller.failure(reason)
         })
     }
 }

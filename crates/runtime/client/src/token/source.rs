@@ -2,7 +2,7 @@
 
 use super::exchange::Before;
 use super::{Exchange, Token};
-use crate::call_error::{CallError, CallFault};
+use crate::call_error::{CallError, CallErrorKind};
 use crate::client::AssertionKey;
 use bankrail_client_assertion::token::AccessToken;
 use bankrail_values::Timestamp;
@@ -69,11 +69,11 @@ impl TokenSource {
     /// called on a tokio runtime.
     ///
     /// # Errors
-    /// [`CallError`], the same for all callers that waited for the call. [`CallFault::Closed`] once
-    /// the client is closed, even while a token is valid.
+    /// [`CallError`], the same for all callers that waited for the call. [`CallErrorKind::Closed`]
+    /// once the client is closed, even while a token is valid.
     pub async fn token(&self) -> Result<Arc<Token>, CallError> {
         let caller = &self.0.exchange.caller;
-        let closed = || caller.failure(CallFault::Closed);
+        let closed = || caller.failure(CallErrorKind::Closed);
         if caller.closing.is_closed() {
             return Err(closed());
         }
@@ -97,7 +97,7 @@ impl TokenSource {
             let outcome = outcome.wait_for(Option::is_some).await.ok();
             outcome
                 .and_then(|outcome| outcome.clone())
-                .unwrap_or_else(|| Err(caller.failure(CallFault::Abandoned)))
+                .unwrap_or_else(|| Err(caller.failure(CallErrorKind::Abandoned)))
         };
         caller
             .closing

@@ -1,6 +1,6 @@
 use crate::provider::{KEY, Provider};
 use bankrail_client::{
-    AddressFault, Client, ClientOptions, ClientOptionsError, Credentials, HttpClientError,
+    AddressErrorKind, Client, ClientOptions, ClientOptionsError, Credentials, HttpClientError,
     StatementClient, TlsError, TlsRoots, TokenSource,
 };
 use bankrail_client_assertion::CustomerCode;
@@ -25,11 +25,11 @@ fn http_is_refused_unless_it_is_loopback_and_allowed() {
         let Err(ClientOptionsError::BaseUrl(error)) = refused else {
             panic!("{url}")
         };
-        assert_eq!(error.reason, AddressFault::NotHttps);
+        assert_eq!(error.reason, AddressErrorKind::NotHttps);
     }
     let beyond = Client::new(credentials("k"), "http://api.example.com", loopback());
     assert!(
-        matches!(beyond, Err(ClientOptionsError::BaseUrl(error)) if error.reason == AddressFault::HttpBeyondLoopback)
+        matches!(beyond, Err(ClientOptionsError::BaseUrl(error)) if error.reason == AddressErrorKind::HttpBeyondLoopback)
     );
     assert!(Client::new(credentials("k"), "http://[::1]:1", loopback()).is_ok());
     let auth = loopback().auth_url("http://auth.example.com");

@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::provider::{KEY, Provider, Reply, request, start, token_text};
 use crate::tokens::until;
-use bankrail_client::{CallError, CallFault, Client, Pacing, SealingSecret};
+use bankrail_client::{CallError, CallErrorKind, Client, Pacing, SealingSecret};
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_rate_limit::MemoryCounters;
 use bankrail_stores::sqlite::SqliteStore;
@@ -452,7 +452,7 @@ async fn a_crash_loop_overruns_no_limit() {
         match client.tokens().token().await {
             Ok(_) => assert!(start < 10, "start {start}"),
             Err(CallError {
-                fault: CallFault::HeldBack,
+                reason: CallErrorKind::HeldBack,
                 retry_at: Some(retry_at),
                 ..
             }) => {
@@ -468,7 +468,7 @@ async fn a_crash_loop_overruns_no_limit() {
     clock.set(until.saturating_sub(Duration::from_millis(1)));
     let client = || provider.client_with(provider.options(&clock).counters(opened(&folder)));
     let error = client().tokens().token().await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::HeldBack), "{error:?}");
+    assert!(matches!(error.reason, CallErrorKind::HeldBack), "{error:?}");
     clock.set(until);
     client().tokens().token().await.unwrap();
 }

@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::receivers::{DECRYPTION, SIGNING, delivery, message, options};
 use bankrail_client::receivers::keys::{
-    KeyFileFault, KeyFolder, KeyFolderError, RenewFuture, SenderKeys,
+    KeyFolder, KeyFolderError, RenewFuture, SenderKeys, UnusableKeyError,
 };
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
 use bankrail_jose::{EncryptionKey, KeySet, RsaSize, SigningKey, VerifyingKey, base64url};
@@ -117,7 +117,7 @@ fn files_of_all_sorts_are_read_and_bad_ones_are_named() {
     assert!(shown[1].starts_with(&name("d.pem")), "{}", shown[1]);
     assert!(shown[2].starts_with(&name("e.json")), "{}", shown[2]);
     assert!(
-        matches!(&unusable[3].reason, KeyFileFault::Read(error) if error.kind() == io::ErrorKind::FileTooLarge)
+        matches!(&unusable[3].reason, UnusableKeyError::Read(error) if error.kind() == io::ErrorKind::FileTooLarge)
             && shown[3].ends_with("expected at most 262144 bytes, found more"),
         "{}",
         shown[3]

@@ -1,5 +1,5 @@
 use crate::provider::{Provider, Reply, request};
-use bankrail_client::CallFault;
+use bankrail_client::CallErrorKind;
 use bankrail_statement::{Checkpoint, StatementRequest, WalkError};
 
 fn asked(provider: &Provider) -> Vec<Option<String>> {
@@ -105,8 +105,8 @@ async fn a_repeated_cursor_ends_the_walk() {
         .unwrap_err();
     assert!(
         matches!(
-            error.fault,
-            CallFault::Walk(WalkError::RepeatedCursor { page: 3 })
+            error.reason,
+            CallErrorKind::Walk(WalkError::RepeatedCursor { page: 3 })
         ),
         "{error:?}"
     );
@@ -133,8 +133,8 @@ async fn more_without_a_cursor_ends_the_walk_after_the_page() {
     assert_eq!(page.entries().count(), 1, "the page itself is good");
     let error = page.stored().unwrap_err();
     assert!(matches!(
-        error.fault,
-        CallFault::Walk(WalkError::MoreWithoutCursor)
+        error.reason,
+        CallErrorKind::Walk(WalkError::MoreWithoutCursor)
     ));
     assert!(pages.next().await.unwrap().is_none());
 }
@@ -153,8 +153,8 @@ async fn the_number_of_pages_is_bounded() {
         .unwrap_err();
     assert!(
         matches!(
-            error.fault,
-            CallFault::Walk(WalkError::TooManyPages { limit: 2 })
+            error.reason,
+            CallErrorKind::Walk(WalkError::TooManyPages { limit: 2 })
         ),
         "{error:?}"
     );
@@ -172,7 +172,10 @@ async fn a_page_that_is_never_stored_is_not_fetched_for_ever() {
         assert!(pages.next().await.unwrap().is_some());
     }
     let error = pages.next().await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::NotStored { times: 3, .. }));
+    assert!(matches!(
+        error.reason,
+        CallErrorKind::NotStored { times: 3, .. }
+    ));
     assert_eq!(provider.statement_calls().len(), 3);
 }
 

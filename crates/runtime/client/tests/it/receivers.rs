@@ -3,7 +3,7 @@ use crate::provider::start;
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response, StatusCode};
 use bankrail_client::receivers::{Receivers, ReceiversOptions, ReceiversOptionsError};
-use bankrail_http::HeadFault;
+use bankrail_http::HeadError;
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::{EntryId, Inbox, InboxState};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
@@ -587,7 +587,7 @@ async fn what_the_server_finds_in_a_head_is_refused() {
         let mut request = Request::options("*").body(Body::empty()).unwrap();
         request
             .extensions_mut()
-            .insert(HeadFault::Unreadable { status });
+            .insert(HeadError::Unreadable { status });
         let body = if status == StatusCode::BAD_REQUEST {
             REFUSED
         } else {
@@ -597,7 +597,7 @@ async fn what_the_server_finds_in_a_head_is_refused() {
     }
     let kind = MessageKind::Query;
     let mut request = delivery(kind, seal(&message(kind)));
-    request.extensions_mut().insert(HeadFault::Host);
+    request.extensions_mut().insert(HeadError::Host);
     assert_eq!(
         send(&receivers, request).await,
         (StatusCode::BAD_REQUEST, REFUSED.to_owned())

@@ -2,7 +2,9 @@ use crate::provider::{
     ACCOUNT, API_KEY, Provider, Reply, document, request, request_key, start, token_text,
 };
 use crate::tokens::chain;
-use bankrail_client::{AnswerForm, Call, CallError, CallFault, ExchangeError, Pacing, PageSource};
+use bankrail_client::{
+    AnswerForm, Call, CallError, CallErrorKind, ExchangeError, Pacing, PageSource,
+};
 use bankrail_rate_limit::{Algorithm, Counting, MemoryCounters, Policy, Window};
 use bankrail_statement::{
     AccountId, ErrorCode, NextPage, ReplyError, ReplyFinding, StatementRequest, StatementResponse,
@@ -47,7 +49,7 @@ async fn reserved_numbers_are_refused_before_anything_is_sent() {
         let account = AccountId::parse(&format!("012003{}", digit.to_string().repeat(9))).unwrap();
         let error = client.statements().statement(&account).await.unwrap_err();
         assert!(
-            matches!(&error.fault, CallFault::ReservedAccount { account: found, .. } if *found == account)
+            matches!(&error.reason, CallErrorKind::ReservedAccount { account: found, .. } if *found == account)
         );
         assert!(!error.is_retryable());
         assert_eq!(
@@ -59,7 +61,10 @@ async fn reserved_numbers_are_refused_before_anything_is_sent() {
     }
     let odd = StatementRequest::from_json(br#"{"accountId":"012-003 111111111"}"#).unwrap();
     let error = client.statements().page(&odd).await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::Account(_)), "{error:?}");
+    assert!(
+        matches!(error.reason, CallErrorKind::Account(_)),
+        "{error:?}"
+    );
     assert!(provider.calls().is_empty());
 }
 
@@ -81,9 +86,9 @@ async fn fifteen_zeros_are_sent_and_the_error_is_recognised_with_any_status() {
             error.code.as_deref(),
             Some(ErrorCode::ACCOUNT_NOT_FOUND.as_str())
         );
-        let CallFault::Service {
+        let CallErrorKind::Service {
             title: Some(title), ..
-        } = error.fault
+        } = error.reason
         else {
             panic!("{error:?}")
         };
@@ -118,7 +123,10 @@ async fn a_second_refusal_is_the_answer() {
     let gateway = r#"{"requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003","error":{"statusCode":"EC000_002","title":"x"}}"#;
     provider.statements([Reply::new(200, gateway), Reply::new(401, "")]);
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::Unauthorized), "{error:?}");
+    assert!(
+        matches!(error.reason, CallErrorKind::Unauthorized),
+        "{error:?}"
+    );
     assert_eq!(error.request_key, Some(request_key()));
     assert!(!error.is_retryable());
     assert_eq!(provider.statement_calls().len(), 2);
@@ -142,7 +150,7 @@ async fn a_failure_of_the_gateway_may_pass_under_any_status() {
             .statements([Reply::new(200, &*body)]);
         let error = client.statements().page(&request()).await.unwrap_err();
         assert!(
-            matches!(error.fault, CallFault::Service { .. }) && error.status == Some(200),
+            matches!(error.reason, CallErrorKind::Service { .. }) && error.status == Some(200),
             "{error:?}"
         );
         assert_eq!(error.is_retryable(), may_pass, "{code}");
@@ -155,7 +163,7 @@ async fn no_token_no_call() {
     provider.tokens([Reply::new(400, r#"{"error":"invalid_scope"}"#)]);
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(
-        matches!(error.fault, CallFault::Refused { .. }),
+        matches!(error.reason, CallErrorKind::Refused { .. }),
         "{error:?}"
     );
     assert_eq!(
@@ -203,7 +211,7 @@ async fn the_twenty_sixth_call_of_an_hour_is_not_sent() {
         client.statements().page(&request()).await.unwrap();
     }
     let error = client.statements().page(&request()).await.unwrap_err();
-    let (CallFault::HeldBack, Some(retry_at)) = (&error.fault, error.retry_at) else {
+    let (CallErrorKind::HeldBack, Some(retry_at)) = (&error.reason, error.retry_at) else {
         panic!("{error:?}")
     };
     assert_eq!(provider.statement_calls().len(), 25);
@@ -226,7 +234,7 @@ async fn limits_can_be_others_and_counters_can_be_shared() {
     }
     one.statements().page(&request()).await.unwrap();
     let error = other.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::HeldBack), "{error:?}");
+    assert!(matches!(error.reason, CallErrorKind::HeldBack), "{error:?}");
 
     let (provider, _, clock) = Provider::client().await;
     provider
@@ -289,7 +297,7 @@ async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
             assert!(
                 page.as_ref()
                     .err()
-                    .is_none_or(|error| matches!(error.fault, CallFault::Reply(_))),
+                    .is_none_or(|error| matches!(error.reason, CallErrorKind::Reply(_))),
                 "{page:?}"
             );
         }
@@ -297,7 +305,7 @@ async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
         assert!(
             again
                 .as_ref()
-                .is_err_and(|error| matches!(error.fault, CallFault::HeldBack)),
+                .is_err_and(|error| matches!(error.reason, CallErrorKind::HeldBack)),
             "{again:?}"
         );
     }
@@ -312,7 +320,7 @@ async fn each_account_has_the_limit_for_itself_where_the_service_counts_so() {
     assert!(
         again
             .as_ref()
-            .is_err_and(|error| matches!(error.fault, CallFault::HeldBack)),
+            .is_err_and(|error| matches!(error.reason, CallErrorKind::HeldBack)),
         "{again:?}"
     );
     assert_eq!(provider.statement_calls().len(), 50);
@@ -334,7 +342,7 @@ async fn a_429_is_told_and_holds_the_next_call_back_by_the_answers_clock() {
     assert_eq!((error.status, error.retry_at), (Some(429), Some(retry_at)));
     assert_eq!(error.code.as_deref(), Some("EC429"));
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::HeldBack) && error.retry_at == Some(retry_at));
+    assert!(matches!(error.reason, CallErrorKind::HeldBack) && error.retry_at == Some(retry_at));
     clock.set(retry_at);
     client.statements().page(&request()).await.unwrap();
     assert_eq!(provider.statement_calls().len(), 2);
@@ -362,8 +370,8 @@ async fn odd_answers() {
             Reply::new(200, "<html>").header("content-type", "text/html"),
             |error| {
                 matches!(
-                    error.fault,
-                    CallFault::Unexpected {
+                    error.reason,
+                    CallErrorKind::Unexpected {
                         form: AnswerForm::Html,
                         ..
                     }
@@ -375,7 +383,7 @@ async fn odd_answers() {
             "HTML with 503",
             Reply::new(503, "<html>").header("content-type", "text/html"),
             |error| {
-                matches!(error.fault, CallFault::Unexpected { .. })
+                matches!(error.reason, CallErrorKind::Unexpected { .. })
                     && error.status == Some(503)
                     && error.is_retryable()
                     && error.advice() == "try again later; the fault is the service's"
@@ -394,12 +402,12 @@ async fn odd_answers() {
             },
         ),
         ("JSON that is none", Reply::new(200, "{"), |error| {
-            matches!(error.fault, CallFault::Reply(ReplyError::Json(_)))
+            matches!(error.reason, CallErrorKind::Reply(ReplyError::Json(_)))
         }),
         ("another account", Reply::new(200, other_account), |error| {
             matches!(
-                error.fault,
-                CallFault::Reply(ReplyError::OtherAccount { .. })
+                error.reason,
+                CallErrorKind::Reply(ReplyError::OtherAccount { .. })
             )
         }),
         (
@@ -407,23 +415,23 @@ async fn odd_answers() {
             Reply::new(200, other_document),
             |error| {
                 matches!(
-                    error.fault,
-                    CallFault::Reply(ReplyError::OtherAccount { .. })
+                    error.reason,
+                    CallErrorKind::Reply(ReplyError::OtherAccount { .. })
                 )
             },
         ),
         (
             "a broken document",
             Reply::new(200, broken),
-            |error| matches!(&error.fault, CallFault::Payload(payload) if payload.xml() == "<Document>hunter2"),
+            |error| matches!(&error.reason, CallErrorKind::Payload(payload) if payload.xml() == "<Document>hunter2"),
         ),
         (
             "more than allowed",
             Reply::new(200, vec![b' '; 100_001]),
             |error| {
                 matches!(
-                    error.fault,
-                    CallFault::Transport(ExchangeError::TooLarge { limit: 100_000, .. })
+                    error.reason,
+                    CallErrorKind::Transport(ExchangeError::TooLarge { limit: 100_000, .. })
                 ) && error.status == Some(200)
                     && !error.is_retryable()
             },
@@ -440,7 +448,7 @@ async fn odd_answers() {
             "an internal error",
             Reply::new(200, NOT_FOUND.replace("EC20001", "EC20005")),
             |error| {
-                matches!(error.fault, CallFault::Service { .. })
+                matches!(error.reason, CallErrorKind::Service { .. })
                     && error.status == Some(200)
                     && error.is_retryable()
                     && error.advice() == "try again later; the fault is the service's"
@@ -483,8 +491,8 @@ async fn findings_are_kept_and_can_be_denied() {
     let client = provider.client_with(provider.options(&clock).read_options(strict));
     let error = client.statements().page(&request()).await.unwrap_err();
     let denied = matches!(
-        error.fault,
-        CallFault::Reply(ReplyError::Findings { .. }) | CallFault::Payload(_)
+        error.reason,
+        CallErrorKind::Reply(ReplyError::Findings { .. }) | CallErrorKind::Payload(_)
     );
     assert!(denied, "{error:?}");
 }
@@ -533,7 +541,7 @@ async fn waiting_has_a_bound_if_wanted() {
         client.statements().page(&request()).await.unwrap();
     }
     let error = client.statements().page(&request()).await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::HeldBack) && error.retry_at > Some(clock.now()));
+    assert!(matches!(error.reason, CallErrorKind::HeldBack) && error.retry_at > Some(clock.now()));
 }
 
 #[tokio::test]
@@ -547,7 +555,7 @@ async fn an_answer_beyond_the_default_bound_is_refused() {
         .tokens([Reply::token(1, 3600)])
         .statements([Reply::new(200, vec![b' '; 33_554_433])]);
     let error = client.statements().page(&request()).await.unwrap_err();
-    let CallFault::Transport(ExchangeError::TooLarge { limit, .. }) = error.fault else {
+    let CallErrorKind::Transport(ExchangeError::TooLarge { limit, .. }) = error.reason else {
         panic!("{error:?}")
     };
     assert_eq!(limit, 33_554_432);

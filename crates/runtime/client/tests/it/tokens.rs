@@ -1,7 +1,7 @@
 use crate::log::Log;
 use crate::provider::{API_KEY, KEY, Provider, Reply, request, request_key, start, token_text};
 use bankrail_client::{
-    AnswerForm, CallError, CallFault, Client, Credentials, ExchangeError, Pacing,
+    AnswerForm, CallError, CallErrorKind, Client, Credentials, ExchangeError, Pacing,
 };
 use bankrail_client_assertion::token::{
     AccessToken, FORM_CONTENT_TYPE, TokenErrorCode, TokenRequest, TokenResponseError,
@@ -208,7 +208,10 @@ async fn the_key_may_be_remote() {
         (Elsewhere::Hangs(key()), true),
     ] {
         let error = client(signer).tokens().token().await.unwrap_err();
-        assert!(matches!(error.fault, CallFault::Signer { .. }), "{error:?}");
+        assert!(
+            matches!(error.reason, CallErrorKind::Signer { .. }),
+            "{error:?}"
+        );
         assert_eq!(
             (error.is_retryable(), provider.calls().len()),
             (again, 1),
@@ -371,7 +374,7 @@ async fn everybody_who_waited_gets_the_error_and_the_next_call_tries_again() {
     for caller in callers {
         let error = caller.await.unwrap().unwrap_err();
         assert!(
-            matches!(error.fault, CallFault::Refused { .. }),
+            matches!(error.reason, CallErrorKind::Refused { .. }),
             "{error:?}"
         );
         assert_eq!(
@@ -413,12 +416,14 @@ async fn retry_after_holds_the_next_call_back() {
     ]);
     let error = client.tokens().token().await.unwrap_err();
     let retry_at = start().saturating_add(seconds(90));
-    assert!(matches!(error.fault, CallFault::TooManyCalls) && error.retry_at == Some(retry_at));
+    assert!(
+        matches!(error.reason, CallErrorKind::TooManyCalls) && error.retry_at == Some(retry_at)
+    );
     assert!(error.is_retryable());
     clock.advance(Duration::from_millis(89_999));
     let error = client.tokens().token().await.unwrap_err();
     assert!(
-        matches!(error.fault, CallFault::HeldBack) && error.retry_at == Some(retry_at),
+        matches!(error.reason, CallErrorKind::HeldBack) && error.retry_at == Some(retry_at),
         "{error:?}"
     );
     assert_eq!(provider.calls().len(), 1);
@@ -533,8 +538,8 @@ async fn odd_answers() {
             |error| {
                 let wrong = "expires_in";
                 matches!(
-                    &error.fault,
-                    CallFault::Response(TokenResponseError::Member { member, .. }) if *member == wrong
+                    &error.reason,
+                    CallErrorKind::Response(TokenResponseError::Member { member, .. }) if *member == wrong
                 )
             },
         ),
@@ -545,8 +550,8 @@ async fn odd_answers() {
             )),
             |error| {
                 matches!(
-                    error.fault,
-                    CallFault::Response(TokenResponseError::TokenType { .. })
+                    error.reason,
+                    CallErrorKind::Response(TokenResponseError::TokenType { .. })
                 )
             },
         ),
@@ -555,8 +560,8 @@ async fn odd_answers() {
             token(r#"{"access_token":"hunter2","token_type":"Bearer","expires_in":1}"#),
             |error| {
                 matches!(
-                    error.fault,
-                    CallFault::Response(TokenResponseError::AccessToken(_))
+                    error.reason,
+                    CallErrorKind::Response(TokenResponseError::AccessToken(_))
                 )
             },
         ),
@@ -565,8 +570,8 @@ async fn odd_answers() {
             Reply::new(200, "<html>").header("content-type", "text/html"),
             |error| {
                 matches!(
-                    error.fault,
-                    CallFault::Unexpected {
+                    error.reason,
+                    CallErrorKind::Unexpected {
                         form: AnswerForm::Html,
                         ..
                     }
@@ -577,14 +582,15 @@ async fn odd_answers() {
             "a redirect",
             Reply::new(302, "").header("location", "https://example.com/"),
             |error| {
-                matches!(error.fault, CallFault::Unexpected { .. }) && error.status == Some(302)
+                matches!(error.reason, CallErrorKind::Unexpected { .. })
+                    && error.status == Some(302)
             },
         ),
         (
             "a gateway's page",
             Reply::new(502, "<html>").header("content-type", "text/html"),
             |error| {
-                matches!(error.fault, CallFault::Unavailable)
+                matches!(error.reason, CallErrorKind::Unavailable)
                     && error.status == Some(502)
                     && error.is_retryable()
             },
@@ -596,7 +602,7 @@ async fn odd_answers() {
                 r#"{"error":{"statusCode":"EC000_001","title":"Try later"}}"#,
             ),
             |error| {
-                matches!(error.fault, CallFault::Unavailable)
+                matches!(error.reason, CallErrorKind::Unavailable)
                     && error.status == Some(200)
                     && error.is_retryable()
             },
@@ -610,8 +616,8 @@ async fn odd_answers() {
             |error| {
                 let wanted = r#""no\nway""#;
                 matches!(
-                    &error.fault,
-                    CallFault::Refused { description: Some(text), .. } if text == wanted
+                    &error.reason,
+                    CallErrorKind::Refused { description: Some(text), .. } if text == wanted
                 ) && error.status == Some(400)
             },
         ),
@@ -620,8 +626,8 @@ async fn odd_answers() {
             Reply::new(400, STATEMENT_ERROR),
             |error| {
                 matches!(
-                    &error.fault,
-                    CallFault::Refused { description: Some(text), .. }
+                    &error.reason,
+                    CallErrorKind::Refused { description: Some(text), .. }
                         if text == "\"Request body fails validation\""
                 ) && error.status == Some(400)
                     && error.code.as_deref() == Some("EC42001")
@@ -631,7 +637,7 @@ async fn odd_answers() {
             "401 with the statement exchange's error",
             Reply::new(401, STATEMENT_ERROR),
             |error| {
-                matches!(error.fault, CallFault::Refused { .. })
+                matches!(error.reason, CallErrorKind::Refused { .. })
                     && error.status == Some(401)
                     && error.code.as_deref() == Some("EC42001")
             },
@@ -640,7 +646,7 @@ async fn odd_answers() {
             "200 with an error",
             Reply::new(200, STATEMENT_ERROR),
             |error| {
-                matches!(error.fault, CallFault::Refused { .. })
+                matches!(error.reason, CallErrorKind::Refused { .. })
                     && error.status == Some(200)
                     && error.code.is_some()
                     && !error.is_retryable()
@@ -650,7 +656,7 @@ async fn odd_answers() {
             "503 with an error",
             Reply::new(503, STATEMENT_ERROR),
             |error| {
-                matches!(error.fault, CallFault::Unavailable)
+                matches!(error.reason, CallErrorKind::Unavailable)
                     && error.status == Some(503)
                     && error.code.as_deref() == Some("EC42001")
             },
@@ -660,12 +666,12 @@ async fn odd_answers() {
             Reply::new(429, r#"{"error":"temporarily_unavailable"}"#),
             |error| {
                 let known = TokenErrorCode::TemporarilyUnavailable;
-                matches!(error.fault, CallFault::TooManyCalls)
+                matches!(error.reason, CallErrorKind::TooManyCalls)
                     && error.code.as_deref() == Some(known.as_str())
             },
         ),
         ("403 with nothing", Reply::new(403, ""), |error| {
-            matches!(error.fault, CallFault::Refused { .. })
+            matches!(error.reason, CallErrorKind::Refused { .. })
                 && error.status == Some(403)
                 && error.code.is_none()
         }),
@@ -674,8 +680,8 @@ async fn odd_answers() {
             Reply::new(200, vec![b' '; 65_537]),
             |error| {
                 matches!(
-                    error.fault,
-                    CallFault::Transport(ExchangeError::TooLarge {
+                    error.reason,
+                    CallErrorKind::Transport(ExchangeError::TooLarge {
                         limit: 65_536,
                         status: 200,
                         ..
@@ -729,7 +735,10 @@ async fn nobody_there() {
     );
     let error = client.tokens().token().await.unwrap_err();
     assert!(
-        matches!(error.fault, CallFault::Transport(ExchangeError::Connect(_))),
+        matches!(
+            error.reason,
+            CallErrorKind::Transport(ExchangeError::Connect(_))
+        ),
         "{error:?}"
     );
     assert!(error.is_retryable());
@@ -750,8 +759,8 @@ async fn an_answer_that_never_ends_reaches_the_time_out() {
     let error = client.tokens().token().await.unwrap_err();
     assert!(
         matches!(
-            error.fault,
-            CallFault::Transport(ExchangeError::TimedOut { .. })
+            error.reason,
+            CallErrorKind::Transport(ExchangeError::TimedOut { .. })
         ),
         "{error:?}"
     );
@@ -799,8 +808,8 @@ async fn a_token_that_expires_at_once_is_refused_and_a_short_one_is_logged() {
     let error = client.tokens().token().await.unwrap_err();
     assert!(
         matches!(
-            error.fault,
-            CallFault::Response(TokenResponseError::Member {
+            error.reason,
+            CallErrorKind::Response(TokenResponseError::Member {
                 member: "expires_in",
                 ..
             })

@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::provider::{ACCOUNT, Provider, Reply, request, start, token_text};
 use crate::tokens::until;
-use bankrail_client::{Call, CallFault, Pacing};
+use bankrail_client::{Call, CallErrorKind, Pacing};
 use bankrail_rate_limit::Policy;
 use bankrail_statement::{AccountId, StatementRequest};
 use bankrail_values::Timestamp;
@@ -41,8 +41,8 @@ async fn a_retry_after_beyond_a_minute_is_an_error_and_not_an_hour_of_silence() 
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(
         matches!(
-            (error.call, &error.fault),
-            (Call::Token, CallFault::HeldBack)
+            (error.call, &error.reason),
+            (Call::Token, CallErrorKind::HeldBack)
         ),
         "{error:?}"
     );
@@ -95,12 +95,14 @@ async fn a_429_that_says_no_time_holds_calls_back_for_as_long_as_the_limit_takes
         provider.tokens([Reply::new(429, ""), Reply::token(1, 36_000)]);
         let error = client.tokens().token().await.unwrap_err();
         assert!(
-            matches!(error.fault, CallFault::TooManyCalls) && error.retry_at == Some(after(tokens)),
+            matches!(error.reason, CallErrorKind::TooManyCalls)
+                && error.retry_at == Some(after(tokens)),
             "{error:?}"
         );
         let error = client.tokens().token().await.unwrap_err();
         assert!(
-            matches!(error.fault, CallFault::HeldBack) && error.retry_at == Some(after(tokens)),
+            matches!(error.reason, CallErrorKind::HeldBack)
+                && error.retry_at == Some(after(tokens)),
             "{error:?}"
         );
         clock.set(after(tokens));
@@ -111,12 +113,12 @@ async fn a_429_that_says_no_time_holds_calls_back_for_as_long_as_the_limit_takes
         let held = Some(after(tokens + statements));
         let error = client.statements().page(&request()).await.unwrap_err();
         assert!(
-            matches!(error.fault, CallFault::TooManyCalls) && error.retry_at == held,
+            matches!(error.reason, CallErrorKind::TooManyCalls) && error.retry_at == held,
             "{error:?}"
         );
         let error = client.statements().page(&request()).await.unwrap_err();
         assert!(
-            matches!(error.fault, CallFault::HeldBack) && error.retry_at == held,
+            matches!(error.reason, CallErrorKind::HeldBack) && error.retry_at == held,
             "{error:?}"
         );
         clock.set(after(tokens + statements));
@@ -159,11 +161,11 @@ async fn closing_ends_a_wait_for_the_rate_limit_and_refuses_what_comes_later() {
     client.clone().close();
     for call in waiting {
         let error = call.await.unwrap().unwrap_err();
-        assert!(matches!(error.fault, CallFault::Closed), "{error:?}");
+        assert!(matches!(error.reason, CallErrorKind::Closed), "{error:?}");
     }
     let error = client.statements().page(&request()).await.unwrap_err();
     assert!(
-        matches!(error.fault, CallFault::Closed) && !error.is_retryable(),
+        matches!(error.reason, CallErrorKind::Closed) && !error.is_retryable(),
         "{error:?}"
     );
     assert_eq!(
@@ -172,7 +174,7 @@ async fn closing_ends_a_wait_for_the_rate_limit_and_refuses_what_comes_later() {
     );
     let error = client.tokens().token().await.unwrap_err();
     assert!(
-        matches!(error.fault, CallFault::Closed) && valid.is_valid_at(clock_now(&clock)),
+        matches!(error.reason, CallErrorKind::Closed) && valid.is_valid_at(clock_now(&clock)),
         "{error:?}"
     );
     assert_eq!(provider.statement_calls().len(), 25);
@@ -205,8 +207,11 @@ async fn closing_ends_a_wait_for_a_token_call_and_not_the_call() {
     provider.until_calls(1).await;
     tokio::task::yield_now().await;
     client.close();
-    assert!(matches!(token.await.unwrap().fault, CallFault::Closed));
-    assert!(matches!(statement.await.unwrap().fault, CallFault::Closed));
+    assert!(matches!(token.await.unwrap().reason, CallErrorKind::Closed));
+    assert!(matches!(
+        statement.await.unwrap().reason,
+        CallErrorKind::Closed
+    ));
     provider.release();
     // The answer is taken all the same.
     until(|| async { !format!("{:?}", client.tokens()).contains("fetching: true") }).await;
@@ -255,11 +260,11 @@ async fn a_long_retry_after_for_one_account_silences_no_other_unless_that_gets_o
             page(request)
                 .await
                 .err()
-                .is_none_or(|error| matches!(error.fault, CallFault::Reply(_)))
+                .is_none_or(|error| matches!(error.reason, CallErrorKind::Reply(_)))
         };
         let held = async |request: &StatementRequest, until: u64| {
             let error = page(request).await.unwrap_err();
-            assert!(matches!(error.fault, CallFault::HeldBack), "{error:?}");
+            assert!(matches!(error.reason, CallErrorKind::HeldBack), "{error:?}");
             assert_eq!(error.retry_at, Some(after(until)), "{status} {is_for_all}");
         };
         assert_eq!(page(&this).await.unwrap_err().retry_at, Some(after(3_000)));

@@ -5,7 +5,7 @@ use crate::provider::{API_KEY, KEY, request, token_text};
 use crate::proxy::{REFUSALS, TestProxy};
 use axum::Router;
 use bankrail_client::{
-    CallFault, Client, ClientCertificate, ClientOptions, Credentials, ExchangeError, Proxy,
+    CallErrorKind, Client, ClientCertificate, ClientOptions, Credentials, ExchangeError, Proxy,
     TlsError, TlsRoots,
 };
 use bankrail_client_assertion::CustomerCode;
@@ -120,7 +120,10 @@ async fn a_proxy_that_is_not_there_is_not_the_service() {
         .await
         .unwrap_err();
     assert!(
-        matches!(error.fault, CallFault::Transport(ExchangeError::Connect(_))),
+        matches!(
+            error.reason,
+            CallErrorKind::Transport(ExchangeError::Connect(_))
+        ),
         "{error:?}"
     );
     assert!(
@@ -147,7 +150,7 @@ async fn a_proxy_that_refuses_is_not_the_service() {
         let error = client.statements().page(&request()).await.unwrap_err();
         let shown = format!("{error:?} {} {}", causes(&error), error.advice());
         assert!(
-            matches!(&error.fault, CallFault::Transport(fault @ ExchangeError::Connect(_)) if fault.cause().contains("a proxy refuses")),
+            matches!(&error.reason, CallErrorKind::Transport(fault @ ExchangeError::Connect(_)) if fault.cause().contains("a proxy refuses")),
             "{shown}"
         );
         assert_eq!((error.status, error.retry_at), (None, None), "{shown}");

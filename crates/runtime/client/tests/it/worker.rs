@@ -86,9 +86,9 @@ async fn a_worker_is_not_well_when_a_message_waits_too_long() {
     clock.advance(Duration::from_secs(1800));
     worker.check().await.unwrap();
     clock.advance(Duration::from_millis(1));
-    let fault = worker.check().await.unwrap_err();
+    let error = worker.check().await.unwrap_err();
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         "a message waits to be handled for 1800 s"
     );
     worker.run_due().await.unwrap();

@@ -7,7 +7,7 @@ use super::places::Place;
 use super::transport::{Transport, Unreadable};
 use crate::names::REQUEST_KEY;
 use crate::request_key::GivenKey;
-use crate::{AnswerBy, HeadFault};
+use crate::{AnswerBy, HeadError};
 use bytes::Bytes;
 use http::header::{
     CONNECTION, CONTENT_LENGTH, DATE, HOST, HeaderMap, HeaderValue, TRANSFER_ENCODING,
@@ -98,7 +98,7 @@ pub(super) async fn serve_connection<I, S, B>(
             let given = GivenKey::default();
             let mut request = request.map(|body| RequestBody::new(Some(body), body_timeout));
             if request.version() == Version::HTTP_11 && !request.headers().contains_key(HOST) {
-                request.extensions_mut().insert(HeadFault::Host);
+                request.extensions_mut().insert(HeadError::Host);
             }
             request.extensions_mut().insert(given.clone());
             request.extensions_mut().insert(known);
@@ -185,7 +185,7 @@ where
             request.extensions_mut().insert(given.clone());
             request
                 .extensions_mut()
-                .insert(HeadFault::Unreadable { status });
+                .insert(HeadError::Unreadable { status });
             let answer = call(service, request).await;
             let (mut headers, mut body) = (HeaderMap::new(), Bytes::new());
             if answer.status() == status {

@@ -429,7 +429,7 @@ async fn a_stop_over_http2_finishes_what_was_taken_and_refuses_the_rest() {
 async fn long_heads_are_answered_by_the_layer_below_and_above_the_bounds_of_the_stack() {
     let bounds = crate::HeadBoundsLayer::new(
         crate::HeadBounds::new(),
-        |fault: crate::HeadFault, _: &_| {
+        |fault: crate::HeadError, _: &_| {
             let mut refused = Response::new(Full::from(fault.to_string()));
             *refused.status_mut() = fault.status();
             refused

@@ -1,6 +1,6 @@
 //! Bounds on the head of a request.
 
-use bankrail_http::{HeadBounds, HeadBoundsLayer, HeadFault, RequestKey, RequestKeyLayer};
+use bankrail_http::{HeadBounds, HeadBoundsLayer, HeadError, RequestKey, RequestKeyLayer};
 use bytes::Bytes;
 use http::header::HOST;
 use http::request::Parts;
@@ -29,7 +29,7 @@ impl Service<Request<Full<Bytes>>> for Inner {
     }
 }
 
-fn refusal(fault: HeadFault, _: &Parts) -> Response<String> {
+fn refusal(fault: HeadError, _: &Parts) -> Response<String> {
     let mut answer = Response::new(fault.to_string());
     *answer.status_mut() = fault.status();
     answer
@@ -53,7 +53,7 @@ fn each_bound_holds_to_the_byte() {
             .collect();
         bounds
             .judge(&uri.parse::<Uri>().unwrap(), &headers)
-            .map_err(HeadFault::status)
+            .map_err(HeadError::status)
     };
     assert_eq!(judge("/123456789", &[]), Ok(()));
     assert_eq!(judge("/1234567890", &[]).unwrap_err(), 414);
@@ -102,11 +102,11 @@ fn there_is_at_most_one_host_and_it_is_one() {
         b"bank.example:8x",
         b"\xe9",
     ] {
-        assert_eq!(judge(&[bad]), Err(HeadFault::Host), "{bad:?}");
+        assert_eq!(judge(&[bad]), Err(HeadError::Host), "{bad:?}");
     }
     assert_eq!(
         judge(&[b"bank.example", b"bank.example"]),
-        Err(HeadFault::Host)
+        Err(HeadError::Host)
     );
 }
 

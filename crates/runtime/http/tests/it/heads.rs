@@ -2,7 +2,7 @@
 
 use crate::serve::{Counter, Running, start};
 use bankrail_http::serve::ServerOptions;
-use bankrail_http::{HeadBounds, HeadBoundsLayer, HeadFault, RequestKey, RequestKeyLayer};
+use bankrail_http::{HeadBounds, HeadBoundsLayer, HeadError, RequestKey, RequestKeyLayer};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tower_layer::Layer as _;
 
-fn refuse(fault: HeadFault, _: &Parts) -> Response<Full<Bytes>> {
+fn refuse(fault: HeadError, _: &Parts) -> Response<Full<Bytes>> {
     let mut answer = Response::new(Full::from(fault.to_string()));
     *answer.status_mut() = fault.status();
     answer

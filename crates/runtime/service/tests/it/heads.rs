@@ -3,7 +3,7 @@
 
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
 use axum::body::Body;
-use bankrail_http::{AnswerBy, HeadBounds, HeadFault, KnownCaller};
+use bankrail_http::{AnswerBy, HeadBounds, HeadError, KnownCaller};
 use http::{Request, StatusCode};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -70,7 +70,7 @@ async fn heads_are_refused_with_body_and_request_key() {
 #[tokio::test(flavor = "current_thread")]
 async fn what_the_server_finds_in_a_head_is_refused_with_body_and_request_key() {
     let world = World::new();
-    let found = |method: &str, uri: &str, fault: HeadFault| {
+    let found = |method: &str, uri: &str, fault: HeadError| {
         let mut request = Request::builder()
             .method(method)
             .uri(uri)
@@ -82,19 +82,19 @@ async fn what_the_server_finds_in_a_head_is_refused_with_body_and_request_key() 
     for (status, code) in [(400, "EC400"), (414, "EC414"), (431, "EC431")] {
         let status = StatusCode::from_u16(status).unwrap();
         let answer = world
-            .send(found("OPTIONS", "*", HeadFault::Unreadable { status }))
+            .send(found("OPTIONS", "*", HeadError::Unreadable { status }))
             .await;
         assert_eq!((answer.status, answer.error_code()), (status, code));
     }
     let answer = world
-        .send(found("POST", "/accounts/v2.0/statement", HeadFault::Host))
+        .send(found("POST", "/accounts/v2.0/statement", HeadError::Host))
         .await;
     assert_eq!(
         (answer.status.as_u16(), answer.error_code()),
         (400, "EC400")
     );
     let answer = world
-        .send(found("POST", "/v1.0/auth", HeadFault::Host))
+        .send(found("POST", "/v1.0/auth", HeadError::Host))
         .await;
     assert_eq!(
         (answer.status.as_u16(), &answer.json["error"]),

@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use bankrail_rate_limit::{
-    CallType, Charge, CounterStore, Decision, Limiter, Limits, OnStoreError,
+    CallType, Charge, CounterStore, Decision, Limiter, Limits, OnStoreFailure,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture};
 use http::StatusCode;
@@ -78,7 +78,7 @@ async fn counters_that_cannot_be_reached() {
         (StatusCode::SERVICE_UNAVAILABLE, "EC20005")
     );
     let mut limits = Limits::default();
-    limits.set_on_store_error(CallType::Statement, OnStoreError::Allow);
+    limits.set_on_store_failure(CallType::Statement, OnStoreFailure::Allow);
     let allowing = Arc::new(Limiter::new(limits, Arc::new(Down)));
     let world = World::with(|options| options.limiter(allowing));
     assert_eq!(

@@ -2,13 +2,13 @@
 
 use crate::clock::instant;
 use crate::failure::{Failure, causes};
-use bankrail::client::{CallError, CallFault};
+use bankrail::client::{CallError, CallErrorKind};
 
 /// The failure of a command that got no token or no statement.
 pub(crate) fn call_failure(error: &CallError) -> Failure {
-    let said = match &error.fault {
-        CallFault::Refused { description, .. } => description.as_ref(),
-        CallFault::Service { title, .. } => title.as_ref(),
+    let said = match &error.reason {
+        CallErrorKind::Refused { description, .. } => description.as_ref(),
+        CallErrorKind::Service { title, .. } => title.as_ref(),
         _ => None,
     };
     let said = said.map_or_else(String::new, |text| format!(": {text}"));
@@ -19,18 +19,18 @@ pub(crate) fn call_failure(error: &CallError) -> Failure {
         Some(at) => format!("wait until {}", instant(at)).into(),
         None => error.advice(),
     };
-    match &error.fault {
+    match &error.reason {
         // No call was made, or none was answered.
-        CallFault::ReservedAccount { .. }
-        | CallFault::Account(_)
-        | CallFault::Assertion(_)
-        | CallFault::Signer { .. }
-        | CallFault::Counters(_)
-        | CallFault::Transport(_)
-        | CallFault::NotStored { .. }
-        | CallFault::Closed
-        | CallFault::Abandoned => Failure::unable(what, next),
-        CallFault::Refused { .. } if error.status == Some(401) => Failure::refused(
+        CallErrorKind::ReservedAccount { .. }
+        | CallErrorKind::Account(_)
+        | CallErrorKind::Assertion(_)
+        | CallErrorKind::Signer { .. }
+        | CallErrorKind::Counters(_)
+        | CallErrorKind::Transport(_)
+        | CallErrorKind::NotStored { .. }
+        | CallErrorKind::Closed
+        | CallErrorKind::Abandoned => Failure::unable(what, next),
+        CallErrorKind::Refused { .. } if error.status == Some(401) => Failure::refused(
             what,
             format_args!(
                 "{next}; bankrail assertion explain judges an assertion as a provider does"

@@ -1,6 +1,6 @@
 //! `--limits`: those of the specification, [`MORE`] times as many, none, or those of a file.
 
-use super::first_faults;
+use super::first_errors;
 use crate::failure::{Failure, causes};
 use crate::input;
 use bankrail::bank::LimitOverride;
@@ -57,7 +57,7 @@ impl Wanted {
                 let text = input::read_text(&name, MAX_FILE_BYTES).map_err(Failure::into_unable)?;
                 let file = input::name(&name);
                 let all = LimitOverride::list_from_toml(file, &text);
-                for limit in all.map_err(|error| Failure::unable(first_faults(&error), NEXT))? {
+                for limit in all.map_err(|error| Failure::unable(first_errors(&error), NEXT))? {
                     let refused = |why| {
                         Failure::unable(format_args!("{file}: {}: {why}", limit.call_type()), NEXT)
                     };

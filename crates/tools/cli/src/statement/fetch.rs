@@ -9,7 +9,9 @@ use crate::failure::Failure;
 use crate::output::{Destination, Output};
 use crate::progress;
 use crate::text::{counted, shown_json, shown_lines};
-use bankrail::client::{CallError, CallFault, Client, ClientOptions, Pacing, Pages, StatementPage};
+use bankrail::client::{
+    CallError, CallErrorKind, Client, ClientOptions, Pacing, Pages, StatementPage,
+};
 use bankrail::client_assertion::token::AccessToken;
 use bankrail::statement::{ReceivedNextPage, ReceivedStatement, StatementRequest};
 use bankrail::values::{Clock as _, SystemClock};
@@ -143,7 +145,10 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
 
 /// True for errors that waiting resolves: the limit of statement calls, or of token calls.
 fn is_limit(error: &CallError) -> bool {
-    matches!(error.fault, CallFault::HeldBack | CallFault::TooManyCalls)
+    matches!(
+        error.reason,
+        CallErrorKind::HeldBack | CallErrorKind::TooManyCalls
+    )
 }
 
 /// The answer of a page under the names that it had, as `statement show` reads it.

@@ -1,4 +1,4 @@
-use bankrail_client::{CallFault, Client};
+use bankrail_client::{CallErrorKind, Client};
 use bankrail_emulator::{Booking, FakeBank, FakeBankOptions};
 use bankrail_statement::{AccountId, MaxEntries, SortOrder, StatementRequest};
 use bankrail_values::Currency;
@@ -179,11 +179,11 @@ async fn limits_follow_the_clock() {
     // The client itself does not send what the limits do not allow; a new one does not know of the
     // calls.
     let held = client.statements().page(&request(&bank)).await.unwrap_err();
-    assert!(matches!(held.fault, CallFault::HeldBack), "{held:?}");
+    assert!(matches!(held.reason, CallErrorKind::HeldBack), "{held:?}");
     let refused = bank.client().statements().page(&request(&bank)).await;
     let refused = refused.unwrap_err();
     assert!(
-        matches!(refused.fault, CallFault::TooManyCalls),
+        matches!(refused.reason, CallErrorKind::TooManyCalls),
         "{refused:?}"
     );
     bank.clock().advance(Duration::from_secs(2 * 3600));

@@ -1,6 +1,6 @@
 //! Each fault as the client sees it.
 
-use bankrail_client::{AnswerForm, CallError, CallFault, Client, ExchangeError};
+use bankrail_client::{AnswerForm, CallError, CallErrorKind, Client, ExchangeError};
 use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
 use bankrail_statement::{Cursor, MaxEntries, ReceivedNextPage, StatementRequest, WalkError};
 use bankrail_values::ManualClock;
@@ -47,7 +47,7 @@ async fn statuses() {
         retry_after: Some(Duration::from_secs(90)),
     };
     let (error, line) = statement_error(fault).await;
-    let (CallFault::TooManyCalls, Some(at)) = (&error.fault, error.retry_at) else {
+    let (CallErrorKind::TooManyCalls, Some(at)) = (&error.reason, error.retry_at) else {
         panic!("{error:?}")
     };
     assert_eq!(at.to_string(), "2026-03-02T00:01:30.000Z");
@@ -67,8 +67,8 @@ async fn statuses() {
     let (error, _) = statement_error(page).await;
     assert!(
         matches!(
-            error.fault,
-            CallFault::Unexpected {
+            error.reason,
+            CallErrorKind::Unexpected {
                 form: AnswerForm::Html,
                 ..
             }
@@ -114,13 +114,13 @@ async fn a_part_of_all_calls_and_an_order_for_the_next_one() {
 async fn connections_that_break() {
     let (error, line) = statement_error(Fault::Reset).await;
     assert!(
-        matches!(error.fault, CallFault::Transport(_)) && error.is_retryable(),
+        matches!(error.reason, CallErrorKind::Transport(_)) && error.is_retryable(),
         "{error:?}"
     );
     assert_eq!(line, format!("{LINE} no answer (reset)"));
     let (error, line) = statement_error(Fault::HalfBody).await;
     assert!(
-        matches!(error.fault, CallFault::Transport(_)) && error.is_retryable(),
+        matches!(error.reason, CallErrorKind::Transport(_)) && error.is_retryable(),
         "{error:?}"
     );
     assert_eq!(line, format!("{LINE} 200 (half body)"));
@@ -211,8 +211,8 @@ async fn a_cursor_that_repeats_ends_the_walk() {
             .unwrap_err();
         assert!(
             matches!(
-                error.fault,
-                CallFault::Walk(WalkError::RepeatedCursor { .. })
+                error.reason,
+                CallErrorKind::Walk(WalkError::RepeatedCursor { .. })
             ),
             "{error:?}"
         );
@@ -272,8 +272,8 @@ async fn bodies_that_are_not_what_they_should_be() {
     let (error, _) = statement_error(Fault::Gzip).await;
     assert!(
         matches!(
-            error.fault,
-            CallFault::Unexpected {
+            error.reason,
+            CallErrorKind::Unexpected {
                 form: AnswerForm::Compressed("gzip"),
                 ..
             }
@@ -282,9 +282,9 @@ async fn bodies_that_are_not_what_they_should_be() {
     );
     // 2 GiB, of which the client reads as much as it allows.
     let (error, _) = statement_error(Fault::Endless { bytes: 2 << 30 }).await;
-    let CallFault::Transport(ExchangeError::TooLarge {
+    let CallErrorKind::Transport(ExchangeError::TooLarge {
         limit, status: 200, ..
-    }) = error.fault
+    }) = error.reason
     else {
         panic!("{error:?}")
     };
@@ -322,8 +322,8 @@ async fn a_body_that_drips_ends_with_the_clients_patience() {
         .unwrap_err();
     assert!(
         matches!(
-            error.fault,
-            CallFault::Transport(ExchangeError::TimedOut { .. })
+            error.reason,
+            CallErrorKind::Transport(ExchangeError::TimedOut { .. })
         ),
         "{error:?}"
     );
@@ -358,7 +358,10 @@ async fn tokens_fail_too() {
     let (bank, client) = bank().await;
     bank.fail(Endpoint::Token, Fault::Reset);
     let error = client.tokens().token().await.unwrap_err();
-    assert!(matches!(error.fault, CallFault::Transport(_)), "{error:?}");
+    assert!(
+        matches!(error.reason, CallErrorKind::Transport(_)),
+        "{error:?}"
+    );
 }
 
 /// The bank's and the customer's clocks differ by 90 seconds: assertions are valid either way,

@@ -205,11 +205,11 @@ async fn check(
     for record in others.iter().chain(records.iter().copied()) {
         checker.check(record.into(), record);
     }
-    let faults = checker.faults();
-    if faults.is_empty() {
+    let errors = checker.errors();
+    if errors.is_empty() {
         Ok(())
     } else {
-        Err(CustomerChangeError::Refused(CustomersError::of(faults)))
+        Err(CustomerChangeError::Refused(CustomersError::of(errors)))
     }
 }
 

@@ -5,7 +5,8 @@ use crate::customers::check::Checker;
 use crate::customers::files::Files;
 use crate::customers::text::{Draft, Reader};
 use crate::customers::{
-    CustomerBook, CustomerFault, CustomerProblem, CustomerRecord, CustomersError, Place,
+    CustomerBook, CustomerRecord, CustomerRecordError, CustomerRecordErrorKind, CustomersError,
+    Place,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ struct Read {
     /// Empty but for the places once the record is made of it.
     draft: Option<Draft>,
     record: Option<Arc<CustomerRecord>>,
-    faults: Vec<CustomerFault>,
+    errors: Vec<CustomerRecordError>,
 }
 
 impl Loaded {
@@ -48,18 +49,18 @@ impl Loaded {
     }
 
     /// Reads the files that are new or may have changed, and returns the customers if none has a
-    /// fault.
+    /// error.
     pub(super) fn load(
         &mut self,
         folder: &Path,
         options: &CustomerFolderOptions,
     ) -> Result<CustomerBook, CustomersError> {
-        let of_folder = |problem| {
-            CustomersError::of(vec![CustomerFault::new(
+        let of_folder = |kind| {
+            CustomersError::of(vec![CustomerRecordError::new(
                 Place::Path {
                     path: folder.to_owned(),
                 },
-                problem,
+                kind,
             )])
         };
         // If the folder cannot be listed, the next look finds a change in any case.
@@ -70,7 +71,7 @@ impl Loaded {
         if none {
             let reason =
                 "expected at least one file whose name ends in .toml, found none".to_owned();
-            return Err(of_folder(CustomerProblem::Value { reason }));
+            return Err(of_folder(CustomerRecordErrorKind::Value { reason }));
         }
         let known = std::mem::take(&mut self.customers).into_iter();
         let (mut old, mut known): (BTreeMap<_, _>, BTreeMap<_, _>) =
@@ -87,10 +88,10 @@ impl Loaded {
             });
             self.customers.insert(name.clone(), read);
         }
-        let mut faults: Vec<CustomerFault> = Vec::new();
+        let mut errors: Vec<CustomerRecordError> = Vec::new();
         let mut checker = Checker::default();
         for read in self.customers.values() {
-            faults.extend_from_slice(&read.faults);
+            errors.extend_from_slice(&read.errors);
             if let Some(draft) = &read.draft {
                 checker.check(
                     read.record
@@ -100,11 +101,11 @@ impl Loaded {
                 );
             }
         }
-        faults.extend(checker.faults());
-        if !faults.is_empty() {
-            return Err(CustomersError::of(faults));
+        errors.extend(checker.errors());
+        if !errors.is_empty() {
+            return Err(CustomersError::of(errors));
         }
-        // No record is left out here, because a record that lacks a part has a fault.
+        // No record is left out here, because a record that lacks a part has an error.
         Ok(CustomerBook::of_checked(
             self.customers
                 .values()
@@ -118,7 +119,7 @@ impl Read {
     fn new(file: &Path, total: u64, options: &CustomerFolderOptions) -> Self {
         let mut files = Files::after(total);
         let text = files.read(file);
-        let (mut draft, faults) = match text {
+        let (mut draft, errors) = match text {
             Ok(text) => {
                 let http_on_loopback = options.danger_allow_http_on_loopback;
                 let mut reader = Reader::of_file(file, &text, &mut files, http_on_loopback);
@@ -126,7 +127,7 @@ impl Read {
                 for warning in &reader.warnings {
                     tracing::warn!(error = %warning, "a customer's key is unusable");
                 }
-                (draft, reader.faults)
+                (draft, reader.errors)
             }
             Err(reason) => {
                 let place = Place::Path {
@@ -134,9 +135,9 @@ impl Read {
                 };
                 (
                     None,
-                    vec![CustomerFault::new(
+                    vec![CustomerRecordError::new(
                         place,
-                        CustomerProblem::Unreadable { reason },
+                        CustomerRecordErrorKind::Unreadable { reason },
                     )],
                 )
             }
@@ -149,14 +150,14 @@ impl Read {
             files,
             draft,
             record,
-            faults,
+            errors,
         }
     }
 }
 
 /// Returns the customers' files in the order of their names.
-fn list(folder: &Path) -> Result<Vec<PathBuf>, CustomerProblem> {
-    let unreadable = |error: std::io::Error| CustomerProblem::Unreadable {
+fn list(folder: &Path) -> Result<Vec<PathBuf>, CustomerRecordErrorKind> {
+    let unreadable = |error: std::io::Error| CustomerRecordErrorKind::Unreadable {
         reason: error.to_string(),
     };
     let mut names = Vec::new();
@@ -166,7 +167,7 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, CustomerProblem> {
             names.push(file);
         }
         if names.len() > CustomerFolder::MAX_FILES {
-            return Err(CustomerProblem::TooMany {
+            return Err(CustomerRecordErrorKind::TooMany {
                 what: "files of customers",
                 max: CustomerFolder::MAX_FILES,
             });

@@ -2,7 +2,7 @@
 
 use super::KeyText;
 use super::reader::Reader;
-use crate::customers::CustomerProblem;
+use crate::customers::CustomerRecordErrorKind;
 use bankrail_jose::{KeyError, KeyHandle, KeyMaterial, KeyOptions, KeySet, PublicKey};
 use std::path::PathBuf;
 use toml::Spanned;
@@ -43,19 +43,19 @@ pub(super) fn read<K: KeyHandle>(reader: &mut Reader<'_>, text: &Spanned<KeyText
             return Vec::new();
         }
     };
-    let problem = |reason| CustomerProblem::Key {
+    let kind = |reason| CustomerRecordErrorKind::Key {
         file: file.clone(),
         reason,
     };
     match keys_of(&content) {
         Ok((keys, unusable)) => {
             for reason in unusable {
-                reader.warn(value, problem(reason));
+                reader.warn(value, kind(reason));
             }
             named(reader, keys, kid)
         }
         Err(reason) => {
-            reader.fault(value, problem(reason));
+            reader.error(value, kind(reason));
             Vec::new()
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn content(
         Ok(content) => Some((path, content)),
         Err(reason) => {
             let (file, reason) = (Some(path), format!("cannot be read: {reason}"));
-            reader.fault(name, CustomerProblem::Key { file, reason });
+            reader.error(name, CustomerRecordErrorKind::Key { file, reason });
             None
         }
     }

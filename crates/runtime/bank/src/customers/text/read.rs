@@ -7,7 +7,8 @@ use super::{
 };
 use crate::customers::check::{Parts, Places};
 use crate::customers::{
-    ApiKeyRecord, CustomerProblem, CustomerRecord, EndpointRecord, LimitOverride, Place, RecordPart,
+    ApiKeyRecord, CustomerRecord, CustomerRecordErrorKind, EndpointRecord, LimitOverride, Place,
+    RecordPart,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::{Scope, ScopeSet};
@@ -25,7 +26,7 @@ use std::collections::HashMap;
 use toml::Spanned;
 use toml::value::{Datetime, Offset};
 
-/// The parts of a record that could be read, each with its place. Other parts may have faults.
+/// The parts of a record that could be read, each with its place. Other parts may have errors.
 #[derive(Debug)]
 pub(in crate::customers) struct Draft {
     file: Place,
@@ -42,7 +43,7 @@ pub(in crate::customers) struct Draft {
 type List<T> = (Vec<T>, Vec<Place>);
 
 impl Draft {
-    /// Reads a text and notes its faults. `None` if no part could be read.
+    /// Reads a text and notes its errors. `None` if no part could be read.
     pub(in crate::customers) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let text: CustomerText = reader.parse()?;
         let code = reader.parsed(&text.code, CustomerCode::parse);
@@ -100,7 +101,7 @@ impl Places for Draft {
     }
 }
 
-/// Reads the limits of a file that has nothing else, and notes its faults.
+/// Reads the limits of a file that has nothing else, and notes its errors.
 pub(super) fn limits(reader: &mut Reader<'_>) -> Vec<LimitOverride> {
     let text: Option<LimitsText> = reader.parse();
     let text = text.map(|text| text.limits).unwrap_or_default();
@@ -131,7 +132,7 @@ fn verifying_keys(
     reader: &mut Reader<'_>,
     texts: &Spanned<Vec<Spanned<KeyText>>>,
 ) -> Option<KeySet<VerifyingKey>> {
-    let (before, mut keys) = (reader.faults.len(), Vec::new());
+    let (before, mut keys) = (reader.errors.len(), Vec::new());
     let mut taken: HashMap<String, Place> = HashMap::new();
     for text in texts.get_ref() {
         let place = reader.place(text);
@@ -140,13 +141,13 @@ fn verifying_keys(
                 let first = taken.entry(kid.to_owned()).or_insert_with(|| place.clone());
                 if *first != place {
                     let (what, other) = ("a kid", first.clone());
-                    reader.fault(text, CustomerProblem::Taken { what, other });
+                    reader.error(text, CustomerRecordErrorKind::Taken { what, other });
                 }
             }
             keys.push(key);
         }
     }
-    if reader.faults.len() > before {
+    if reader.errors.len() > before {
         return None;
     }
     reader.checked(texts, KeySet::new(keys))
@@ -155,17 +156,17 @@ fn verifying_keys(
 fn api_key(reader: &mut Reader<'_>, text: &Spanned<ApiKeyText>) -> Option<(ApiKeyRecord, Place)> {
     let key = text.get_ref();
     if let Some(clear) = &key.key {
-        reader.fault(clear, CustomerProblem::ClearApiKey);
+        reader.error(clear, CustomerRecordErrorKind::ClearApiKey);
         return None;
     }
     let Some(sha256) = &key.sha256 else {
         let name = "sha256".to_owned();
-        reader.fault(text, CustomerProblem::Missing { name });
+        reader.error(text, CustomerRecordErrorKind::Missing { name });
         return None;
     };
     let hash = sha256.get_ref().parse::<ApiKeyHash>();
     if hash.is_err() {
-        reader.fault(sha256, CustomerProblem::ClearApiKey);
+        reader.error(sha256, CustomerRecordErrorKind::ClearApiKey);
     }
     let record = ApiKeyRecord {
         not_before: instant(reader, key.not_before.as_ref()),
@@ -178,7 +179,7 @@ fn api_key(reader: &mut Reader<'_>, text: &Spanned<ApiKeyText>) -> Option<(ApiKe
 type MakeWindow = fn(u32) -> Result<Window, bankrail_rate_limit::WindowError>;
 
 fn limit(reader: &mut Reader<'_>, text: &Spanned<LimitText>) -> Option<(LimitOverride, Place)> {
-    let (limit, before) = (text.get_ref(), reader.faults.len());
+    let (limit, before) = (text.get_ref(), reader.errors.len());
     let call_type = reader.parsed(&limit.call_type, str::parse::<CallType>);
     let windows: [(_, MakeWindow); 3] = [
         (&limit.per_hour, Window::per_hour),
@@ -195,7 +196,7 @@ fn limit(reader: &mut Reader<'_>, text: &Spanned<LimitText>) -> Option<(LimitOve
         }
     }
     let until = instant(reader, limit.until.as_ref());
-    if reader.faults.len() > before {
+    if reader.errors.len() > before {
         return None;
     }
     let call_type = call_type?;
@@ -256,7 +257,10 @@ fn endpoint(
             None => {
                 let known = MessageKind::ALL.map(MessageKind::as_str).join(", ");
                 let found = excerpt(name.get_ref());
-                reader.fault(name, CustomerProblem::UnknownMember { known, found });
+                reader.error(
+                    name,
+                    CustomerRecordErrorKind::UnknownMember { known, found },
+                );
             }
         }
     }

@@ -1,7 +1,7 @@
-//! A text with the places of its faults.
+//! A text with the places of its errors.
 
 use crate::customers::files::Files;
-use crate::customers::{CustomerFault, CustomerProblem, Place};
+use crate::customers::{CustomerRecordError, CustomerRecordErrorKind, Place};
 use bankrail_values::excerpt;
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
@@ -16,7 +16,7 @@ const MAX_SEPARATORS: usize = 32_768;
 
 const SEPARATORS: &[u8] = b"\n=,.[{";
 
-/// Reads one text, and collects its faults.
+/// Reads one text, and collects its errors.
 #[derive(Debug)]
 pub(in crate::customers) struct Reader<'a> {
     pub(super) file: &'a Path,
@@ -27,9 +27,9 @@ pub(in crate::customers) struct Reader<'a> {
     pub(super) files: Option<&'a mut Files>,
     pub(super) http_on_loopback: bool,
     /// Faults for which the text is refused.
-    pub(in crate::customers) faults: Vec<CustomerFault>,
+    pub(in crate::customers) errors: Vec<CustomerRecordError>,
     /// Keys of a set that are left out, each with the reason.
-    pub(in crate::customers) warnings: Vec<CustomerFault>,
+    pub(in crate::customers) warnings: Vec<CustomerRecordError>,
 }
 
 impl<'a> Reader<'a> {
@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
             lines: lines.collect(),
             files: Some(files),
             http_on_loopback,
-            faults: Vec::new(),
+            errors: Vec::new(),
             warnings: Vec::new(),
         }
     }
@@ -58,16 +58,16 @@ impl<'a> Reader<'a> {
         Self {
             file: Path::new(""),
             text,
-            // Nobody is shown the places of faults in a row.
+            // Nobody is shown the places of errors in a row.
             lines: Vec::new(),
             files: None,
             http_on_loopback: true,
-            faults: Vec::new(),
+            errors: Vec::new(),
             warnings: Vec::new(),
         }
     }
 
-    /// Returns the members of the text. `None`, with the faults noted, if the text is not TOML or
+    /// Returns the members of the text. `None`, with the errors noted, if the text is not TOML or
     /// has a member that is missing, unknown or of another type.
     pub(super) fn parse<T: DeserializeOwned>(&mut self) -> Option<T> {
         // A record in a store was within the bounds of a record when it was written.
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
             let mut separators = bytes.filter(|(_, byte)| SEPARATORS.contains(byte));
             if let Some((at, _)) = separators.nth(MAX_SEPARATORS) {
                 let reason = format!("at most {MAX_SEPARATORS} lines and values, found more");
-                self.fault_at(at, CustomerProblem::Syntax { reason });
+                self.error_at(at, CustomerRecordErrorKind::Syntax { reason });
                 return None;
             }
         }
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
                 // The message alone: the error's `Display` shows the line, which may have a secret.
                 let reason = error.message().to_owned();
                 let at = error.span().map_or(0, |span| span.start);
-                self.fault_at(at, CustomerProblem::Syntax { reason });
+                self.error_at(at, CustomerRecordErrorKind::Syntax { reason });
             }
             return None;
         }
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
             Ok(members) => Some(members),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
-                self.fault_at(at, problem(error.message()));
+                self.error_at(at, kind(error.message()));
                 None
             }
         }
@@ -111,30 +111,30 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn fault_at(&mut self, offset: usize, problem: CustomerProblem) {
-        let fault = CustomerFault::new(self.place_at(offset), problem);
-        self.faults.push(fault);
+    fn error_at(&mut self, offset: usize, kind: CustomerRecordErrorKind) {
+        let error = CustomerRecordError::new(self.place_at(offset), kind);
+        self.errors.push(error);
     }
 
     pub(super) fn place<T>(&self, at: &Spanned<T>) -> Place {
         self.place_at(at.span().start)
     }
 
-    pub(super) fn fault<T>(&mut self, at: &Spanned<T>, problem: CustomerProblem) {
-        self.fault_at(at.span().start, problem);
+    pub(super) fn error<T>(&mut self, at: &Spanned<T>, kind: CustomerRecordErrorKind) {
+        self.error_at(at.span().start, kind);
     }
 
-    pub(super) fn warn<T>(&mut self, at: &Spanned<T>, problem: CustomerProblem) {
-        let warning = CustomerFault::new(self.place(at), problem);
+    pub(super) fn warn<T>(&mut self, at: &Spanned<T>, kind: CustomerRecordErrorKind) {
+        let warning = CustomerRecordError::new(self.place(at), kind);
         self.warnings.push(warning);
     }
 
     pub(super) fn expected<T>(&mut self, at: &Spanned<T>, reason: impl Into<String>) {
         let reason = reason.into();
-        self.fault(at, CustomerProblem::Value { reason });
+        self.error(at, CustomerRecordErrorKind::Value { reason });
     }
 
-    /// Returns the value, or notes the error's text as a fault.
+    /// Returns the value, or notes the error's text as an error.
     pub(super) fn checked<T, V, E: Display>(
         &mut self,
         at: &Spanned<T>,
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             .ok()
     }
 
-    /// Parses a text, or notes the error's text as a fault.
+    /// Parses a text, or notes the error's text as an error.
     pub(super) fn parsed<V, E: Display>(
         &mut self,
         text: &Spanned<String>,
@@ -155,18 +155,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Makes a problem of serde's message. For a member of another type the message shows the value,
-/// which may be a secret: only its type is kept.
-fn problem(message: &str) -> CustomerProblem {
+/// Makes the kind of an error from serde's message. For a member of another type the message shows
+/// the value, which may be a secret: only its type is kept.
+fn kind(message: &str) -> CustomerRecordErrorKind {
     let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
     if let Some(name) = message.strip_prefix("missing field ") {
         let name = name.trim_matches('`').to_owned();
-        return CustomerProblem::Missing { name };
+        return CustomerRecordErrorKind::Missing { name };
     }
     if let Some(name) = found.strip_prefix("unknown field ") {
         let known = expected.trim_start_matches("one of ").replace('`', "");
         let found = excerpt(name.trim_matches('`'));
-        return CustomerProblem::UnknownMember { known, found };
+        return CustomerRecordErrorKind::UnknownMember { known, found };
     }
     let expected = match expected {
         "i64" => "a whole number",
@@ -183,5 +183,5 @@ fn problem(message: &str) -> CustomerProblem {
         other => other,
     };
     let reason = format!("expected {expected}, found {found}");
-    CustomerProblem::Value { reason }
+    CustomerRecordErrorKind::Value { reason }
 }

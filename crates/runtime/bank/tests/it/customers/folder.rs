@@ -92,7 +92,7 @@ async fn an_api_key_is_replaced_without_an_interruption() {
 }
 
 #[tokio::test]
-async fn changes_take_effect_while_running_and_faults_change_nothing() {
+async fn changes_take_effect_while_running_and_errors_change_nothing() {
     let folder = Folder::new();
     folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
     let directory = folder.open();
@@ -102,7 +102,7 @@ async fn changes_take_effect_while_running_and_faults_change_nothing() {
     // A customer comes.
     folder.write("B.toml", &customer("BETA", "beta", &["b"], ""));
     assert_eq!(finds(&directory, "b").await.as_deref(), Some("BETA"));
-    // A fault: all customers stay as they were, and the other file's change waits.
+    // An error: all customers stay as they were, and the other file's change waits.
     let capture = Capture::start();
     folder.write("A.toml", "code = \"MARK");
     folder.remove("B.toml");
@@ -152,7 +152,7 @@ async fn changes_take_effect_while_running_and_faults_change_nothing() {
 
 /// Faults are logged when they appear, with file and line, and without what is in the file.
 #[test]
-fn faults_are_logged_once() {
+fn errors_are_logged_once() {
     // The thread that reads logs too.
     let capture = Capture::start();
     let dispatch = tracing::dispatcher::get_default(Clone::clone);

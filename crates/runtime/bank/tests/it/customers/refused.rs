@@ -1,4 +1,4 @@
-//! Each fault of a folder, with its exact text.
+//! Each error of a folder, with its exact text.
 
 use super::fixture::{Folder, customer, encryption_key, verifying_key};
 use bankrail_bank::{CustomerFolder, CustomerRecord};
@@ -335,7 +335,7 @@ fn what_two_customers_must_not_share_names_both_places() {
          B.toml:9:1: expected the details of the same account at A.toml:9:1, found others\n\
          B.toml:12:1: expected an endpoint id of its own, found that of A.toml:12:1"
     );
-    // The same account with the same details is no fault, nor is the same kid.
+    // The same account with the same details is no error, nor is the same kid.
     folder.write(
         "B.toml",
         &customer(
@@ -389,16 +389,16 @@ fn bounds() {
     let many = "x = 1\n".repeat(2);
     folder.write("A.toml", &many);
     assert!(folder.refused().contains("expected TOML, "));
-    let faults: String = (0..150)
+    let errors: String = (0..150)
         .map(|_| "[[accounts]]\nid = \"\"\ncurrency = \"AUD\"\n")
         .collect();
-    folder.write("A.toml", &customer("ACME", "acme", &[], &faults));
+    folder.write("A.toml", &customer("ACME", "acme", &[], &errors));
     let refused = folder.refused();
     assert_eq!(refused.lines().count(), 101);
     assert!(refused.ends_with("\nand 50 more"), "{refused}");
 }
 
-/// A record that is in no file has its faults named by customer and part.
+/// A record that is in no file has its errors named by customer and part.
 #[test]
 fn records_of_a_program() {
     let mut record = super::fixture::record("ACME", &["k"], "");

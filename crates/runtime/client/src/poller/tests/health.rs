@@ -6,7 +6,7 @@ fn refused_token() -> CallError {
     CallError {
         call: Call::Token,
         status: Some(401),
-        ..failed(CallFault::Refused {
+        ..failed(CallErrorKind::Refused {
             description: None,
             clock_ahead: None,
         })
@@ -22,10 +22,10 @@ async fn a_poller_is_not_ready_before_the_first_page_of_some_account() {
     }
     let (poller, _) = poller(&bank, accounts());
     let never = |stale: &[&str]| {
-        let fault = poller.check().unwrap_err();
-        assert!(fault.never_polled && fault.stopped.is_empty());
-        assert_eq!(fault.stale, stale);
-        fault.to_string()
+        let error = poller.check().unwrap_err();
+        assert!(error.never_polled && error.stopped.is_empty());
+        assert_eq!(error.stale, stale);
+        error.to_string()
     };
     assert_eq!(never(&[]), "no page of any account yet");
     run_for(&poller, seconds(7_200)).await;
@@ -42,9 +42,9 @@ async fn a_poller_is_not_ready_before_the_first_page_of_some_account() {
     // With the first page of one account it is ready, and soon the other one's is late.
     bank.with(|table| table.failures.remove(B));
     run_for(&poller, seconds(1_200)).await;
-    let fault = poller.check().unwrap_err();
+    let error = poller.check().unwrap_err();
     assert_eq!(
-        (fault.never_polled, fault.stale),
+        (error.never_polled, error.stale),
         (false, vec!["1".to_owned()])
     );
     // The account that never had a page is the oldest.
@@ -70,12 +70,12 @@ async fn a_poller_without_accounts_is_ready() {
 async fn a_poller_is_not_ready_while_the_last_token_call_was_refused() {
     let unauthorized = || CallError {
         status: Some(401),
-        ..failed(CallFault::Unauthorized)
+        ..failed(CallErrorKind::Unauthorized)
     };
     for (refused, times) in [(refused_token as fn() -> CallError, 2), (unauthorized, 10)] {
         let bank = Bank::new(&[(A, &[&[1]])]);
         let (poller, _) = poller(&bank, [PolledAccount::new(id(A))]);
-        let is_refused = || poller.check().is_err_and(|fault| fault.token_refused);
+        let is_refused = || poller.check().is_err_and(|error| error.token_refused);
         for _ in 0..2 {
             bank.fail(A, (0..times).map(|_| refused()));
             run_for(&poller, seconds(601)).await;
@@ -94,8 +94,8 @@ async fn a_poller_is_not_ready_while_the_last_token_call_was_refused() {
         bank.with(|table| table.failures.remove(A));
         bank.fail(A, [not_found()]);
         run_for(&poller, seconds(1_500)).await;
-        let fault = poller.check().unwrap_err();
-        assert_eq!((fault.token_refused, fault.stopped.len()), (false, 1));
+        let error = poller.check().unwrap_err();
+        assert_eq!((error.token_refused, error.stopped.len()), (false, 1));
     }
 }
 
@@ -124,9 +124,9 @@ async fn a_closed_account_is_asked_less_and_less_and_once_a_day_at_the_least() {
     bank.fail(A, (0..9).map(|_| not_found()));
     let (poller, handed) = poller(&bank, accounts());
     run_for(&poller, seconds(30 * 60)).await;
-    let fault = poller.check().unwrap_err();
+    let error = poller.check().unwrap_err();
     assert_eq!(
-        (fault.stopped, fault.refused),
+        (error.stopped, error.refused),
         (vec!["1".to_owned()], vec![])
     );
     run_for(&poller, seconds(126 * HOUR + 31 * 60)).await;
@@ -140,16 +140,16 @@ async fn a_closed_account_is_asked_less_and_less_and_once_a_day_at_the_least() {
     bank.fail(A, (0..2).map(|_| not_found()));
     let before = bank.times(A).len();
     run_for(&poller, seconds(2 * HOUR)).await;
-    let fault = poller.check().unwrap_err();
-    let [(label, until)] = &fault.refused[..] else {
-        panic!("{fault:?}")
+    let error = poller.check().unwrap_err();
+    let [(label, until)] = &error.refused[..] else {
+        panic!("{error:?}")
     };
     let [first, second] = bank.times(A)[before..] else {
         panic!("{:?}", bank.times(A))
     };
     assert_eq!((label.as_str(), second - first), ("1", HOUR));
     assert_eq!(*until, later(second + 2 * HOUR));
-    let said = fault.to_string();
+    let said = error.to_string();
     let expected = format!("keep being refused, asked less and less: 1 until {until}");
     assert!(said.contains(&expected), "{said}");
     // A person who has mended it need not wait.

@@ -192,7 +192,7 @@ pub struct UnusableKeyFile {
     /// The key's `kid`, cut and escaped; `None` if it has none or the whole file is meant.
     pub kid: Option<String>,
     /// The reason.
-    pub reason: KeyFileFault,
+    pub reason: UnusableKeyError,
 }
 
 impl fmt::Display for UnusableKeyFile {
@@ -208,7 +208,7 @@ impl fmt::Display for UnusableKeyFile {
 /// The reason for which a file or key is not used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeyFileFault {
+pub enum UnusableKeyError {
     /// The file cannot be read or is too large.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
@@ -229,7 +229,7 @@ pub enum KeyFileFault {
     NoKid,
 }
 
-impl KeyFileFault {
+impl UnusableKeyError {
     fn key(error: &KeyError) -> Self {
         Self::Key {
             reason: error.to_string(),
@@ -372,8 +372,8 @@ fn unambiguous(files: &Files, unusable: &mut Vec<UnusableKeyFile>) -> Vec<Verify
         let kid = key.kid();
         let mut earlier = taken.iter().filter(|(_, one)| one.kid() == kid);
         let reason = match earlier.nth(KeySet::<VerifyingKey>::MAX_TRIED - 1) {
-            _ if named && kid.is_none() => KeyFileFault::NoKid,
-            Some((other, _)) if named => KeyFileFault::SameKid {
+            _ if named && kid.is_none() => UnusableKeyError::NoKid,
+            Some((other, _)) if named => UnusableKeyError::SameKid {
                 other: (*other).clone(),
             },
             _ => {
@@ -390,13 +390,13 @@ fn unambiguous(files: &Files, unusable: &mut Vec<UnusableKeyFile>) -> Vec<Verify
     taken.into_iter().map(|(_, key)| key.clone()).collect()
 }
 
-type FileKeys = (Vec<VerifyingKey>, Vec<(Option<String>, KeyFileFault)>);
+type FileKeys = (Vec<VerifyingKey>, Vec<(Option<String>, UnusableKeyError)>);
 
 /// The keys of a file, and those that are not usable. The error is of the whole file.
-fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
-    let bytes = files::read(file, KeyMaterial::MAX_BYTES).map_err(KeyFileFault::Read)?;
+fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, UnusableKeyError> {
+    let bytes = files::read(file, KeyMaterial::MAX_BYTES).map_err(UnusableKeyError::Read)?;
     let options = super::key_options();
-    let refused = |error: KeyError| KeyFileFault::key(&error);
+    let refused = |error: KeyError| UnusableKeyError::key(&error);
     let (mut keys, unusable) = match KeyMaterial::parse(&bytes).map_err(refused)? {
         KeyMaterial::Set(set) => from_set(&set, &options),
         one => {
@@ -417,7 +417,7 @@ fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, KeyFileFault> {
 fn from_set(set: &JwkSet, options: &KeyOptions) -> FileKeys {
     let (keys, refused) = set.for_use::<VerifyingKey>(options);
     let unusable = set.unusable().iter().chain(&refused);
-    let unusable = unusable.map(|key| (key.kid.clone(), KeyFileFault::key(&key.error)));
+    let unusable = unusable.map(|key| (key.kid.clone(), UnusableKeyError::key(&key.error)));
     (
         keys.into_iter().map(|(_, key)| key).collect(),
         unusable.collect(),

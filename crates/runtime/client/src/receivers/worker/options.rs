@@ -1,4 +1,4 @@
-//! Options, counts and faults of a worker.
+//! Options, counts and the error of a worker.
 
 use bankrail_mailbox::Schedule;
 use bankrail_values::StoreError;
@@ -61,7 +61,7 @@ pub struct WorkerCounts {
 /// The reason for which [`Worker::check`](super::Worker::check) fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum WorkerFault {
+pub enum WorkerCheckError {
     /// The inbox does not answer.
     #[error("the inbox failed")]
     Inbox(#[from] StoreError),

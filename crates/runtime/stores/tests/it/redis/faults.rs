@@ -7,8 +7,8 @@ mod silent;
 use super::server::{SERVERS, Server};
 use crate::counters::{at, charge, policy};
 use bankrail_rate_limit::{
-    Algorithm, Answer, CallType, CheckError, CounterStore, Counting, Limiter, Limits, OnStoreError,
-    Policy,
+    Algorithm, Answer, CallType, CheckError, CounterStore, Counting, Limiter, Limits,
+    OnStoreFailure, Policy,
 };
 use bankrail_stores::CounterClock;
 use bankrail_stores::redis::{RedisCounters, RedisCountersOptions};
@@ -192,7 +192,7 @@ async fn what_happens_without_the_store_is_chosen_per_call_type() {
         let mut server = Server::start(variable).await;
         server.kill();
         let mut limits = Limits::default();
-        limits.set_on_store_error(CallType::GraphQl, OnStoreError::Allow);
+        limits.set_on_store_failure(CallType::GraphQl, OnStoreFailure::Allow);
         let limiter = Limiter::new(limits, Arc::new(counters(&server)));
         let refused = limiter.check("A", CallType::Payment, at(0), 1).await;
         assert!(matches!(refused, Err(CheckError::Store(_))));

@@ -1,6 +1,6 @@
 //! Changes of the customers' files. Each is validated with all others before it is written.
 
-use super::super::{Folders, damaged, first_faults, read};
+use super::super::{Folders, damaged, first_errors, read};
 use crate::failure::Failure;
 use crate::files::{NewFile, write};
 use bankrail::bank::{CustomerBook, CustomerRecord, CustomersError};
@@ -107,5 +107,5 @@ fn file_of(folders: &Folders, code: &CustomerCode) -> Result<PathBuf, Failure> {
 }
 
 fn refused(error: &CustomersError) -> Failure {
-    Failure::refused(first_faults(error), "nothing was changed")
+    Failure::refused(first_errors(error), "nothing was changed")
 }

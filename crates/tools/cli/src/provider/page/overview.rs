@@ -42,7 +42,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     let data = &page.data;
     let snapshot = data.dispatcher.snapshot().await?;
     let rejected = data.directory.rejected();
-    let rejected = rejected.iter().flat_map(|rejected| &rejected.faults);
+    let rejected = rejected.iter().flat_map(|rejected| &rejected.errors);
     let newest = data.calls.newest();
     let refused = Filter::refused();
     let refusals: Vec<_> = newest.iter().filter(|call| refused.matches(call)).collect();

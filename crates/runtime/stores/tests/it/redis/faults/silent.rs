@@ -3,7 +3,7 @@
 use super::{charged, counters_at, fails, works};
 use crate::redis::proxy::Proxy;
 use crate::redis::server::{SERVERS, Server};
-use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreError};
+use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreFailure};
 use bankrail_stores::redis::{RedisStore, RedisStoreOptions};
 use bankrail_values::{StoreError, StoreErrorKind};
 use std::io::{Read, Write};
@@ -163,7 +163,7 @@ async fn a_black_hole_is_left_in_time_and_the_policy_holds() {
         assert_eq!(fails(&counters).await.kind(), StoreErrorKind::Timeout);
     }
     let mut limits = Limits::default();
-    limits.set_on_store_error(CallType::GraphQl, OnStoreError::Allow);
+    limits.set_on_store_failure(CallType::GraphQl, OnStoreFailure::Allow);
     let limiter = Limiter::new(limits, Arc::new(counters));
     assert!(
         limiter

@@ -1,38 +1,38 @@
-//! Faults of customers' records, and their places.
+//! Errors of customers' records, and their places.
 
 use bankrail_client_assertion::CustomerCode;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The error of customers that are refused as a whole. `Display` has one line for each fault.
+/// The error of customers that are refused as a whole. `Display` has one line for each error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", Lines(.faults, *.more))]
+#[error("{}", Lines(.errors, *.more))]
 #[non_exhaustive]
 pub struct CustomersError {
-    /// The faults in the order of their places, at most [`CustomersError::MAX_FAULTS`].
-    pub faults: Vec<CustomerFault>,
-    /// The number of faults that are not listed.
+    /// The errors in the order of their places, at most [`CustomersError::MAX_ERRORS`].
+    pub errors: Vec<CustomerRecordError>,
+    /// The number of errors that are not listed.
     pub more: usize,
 }
 
 impl CustomersError {
-    /// The most faults that are listed.
-    pub const MAX_FAULTS: usize = 100;
+    /// The most errors that are listed.
+    pub const MAX_ERRORS: usize = 100;
 
-    pub(super) fn of(mut faults: Vec<CustomerFault>) -> Self {
-        faults.sort_by(|a, b| a.place.cmp(&b.place));
-        let more = faults.len().saturating_sub(Self::MAX_FAULTS);
-        faults.truncate(Self::MAX_FAULTS);
-        Self { faults, more }
+    pub(super) fn of(mut errors: Vec<CustomerRecordError>) -> Self {
+        errors.sort_by(|a, b| a.place.cmp(&b.place));
+        let more = errors.len().saturating_sub(Self::MAX_ERRORS);
+        errors.truncate(Self::MAX_ERRORS);
+        Self { errors, more }
     }
 }
 
-struct Lines<'a>(&'a [CustomerFault], usize);
+struct Lines<'a>(&'a [CustomerRecordError], usize);
 
 impl fmt::Display for Lines<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, fault) in self.0.iter().enumerate() {
-            write!(out, "{}{fault}", if at == 0 { "" } else { "\n" })?;
+        for (at, error) in self.0.iter().enumerate() {
+            write!(out, "{}{error}", if at == 0 { "" } else { "\n" })?;
         }
         if self.1 > 0 {
             write!(out, "\nand {} more", self.1)?;
@@ -41,24 +41,24 @@ impl fmt::Display for Lines<'_> {
     }
 }
 
-/// One fault of a customer's record. It shows no key, API key, account number or name.
+/// One error of a customer's record. It shows no key, API key, account number or name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {problem}")]
+#[error("{place}: {kind}")]
 #[non_exhaustive]
-pub struct CustomerFault {
-    /// The place of the fault.
+pub struct CustomerRecordError {
+    /// The place of the error.
     pub place: Place,
-    /// The problem.
-    pub problem: CustomerProblem,
+    /// The kind.
+    pub kind: CustomerRecordErrorKind,
 }
 
-impl CustomerFault {
-    pub(super) fn new(place: Place, problem: CustomerProblem) -> Self {
-        Self { place, problem }
+impl CustomerRecordError {
+    pub(super) fn new(place: Place, kind: CustomerRecordErrorKind) -> Self {
+        Self { place, kind }
     }
 }
 
-/// The place of a fault.
+/// The place of an error.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Place {
@@ -128,10 +128,10 @@ impl fmt::Display for RecordPart {
     }
 }
 
-/// The problem at a place.
+/// The kind of an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CustomerProblem {
+pub enum CustomerRecordErrorKind {
     /// A file or folder cannot be read.
     #[error("cannot be read: {reason}")]
     Unreadable {
