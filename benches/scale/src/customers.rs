@@ -2,7 +2,7 @@
 
 use crate::Curve;
 use bankrail_bank::{
-    ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource, DirectoryFollower, SqlDirectory,
+    ApiKeyRecord, CustomerRecord, CustomerSet, CustomerSource, DirectoryFollower, SqlDirectory,
     SqlDirectoryOptions,
 };
 use bankrail_jose::{KeySet, RsaSize, SigningKey, VerifyingKey};
@@ -16,10 +16,10 @@ macro_rules! over {
         let store = $store;
         for size in $curve.sizes() {
             let records: Vec<_> = (0..size).map(|number| record(number, &$key)).collect();
-            let book = Arc::new(CustomerBook::new(records).unwrap());
+            let customers = Arc::new(CustomerSet::new(records).unwrap());
             let begun = Instant::now();
             let directory = SqlDirectory::new(store.clone(), SqlDirectoryOptions::new());
-            directory.import(book).await.unwrap();
+            directory.import(customers).await.unwrap();
             let each = crate::micros(begun.elapsed()) / size as f64;
             $curve.point(concat!($name, ", import, for each"), size, "µs", each);
             // A provider that starts.

@@ -4,7 +4,7 @@ use crate::Curve;
 use bankrail_client::{
     NewEntries, PageFuture, PageSource, PolledAccount, Poller, PollerOptions, StatementPage,
 };
-use bankrail_emulator::{Booking, FakeBank};
+use bankrail_emulator::{FakeBank, FakeBooking};
 use bankrail_statement::{AccountId, StatementRequest};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{Clock as _, SystemClock, Timestamp};
@@ -17,7 +17,7 @@ const PAGES: usize = 2_000;
 
 pub(crate) async fn measure(curve: &Curve<'_>) {
     let bank = FakeBank::start().await;
-    bank.book(&bank.account(), &Booking::new("10.00 AUD"));
+    bank.book(&bank.account(), &FakeBooking::new("10.00 AUD"));
     let page = bank
         .client()
         .statements()

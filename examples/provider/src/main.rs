@@ -139,8 +139,8 @@ async fn main() -> Result<(), MainError> {
             let Store::Postgres(store) = store else {
                 Err("customers: expected --postgres, found none")?
             };
-            let (book, directory) = (
-                customers()?.book(),
+            let (customers_of_files, directory) = (
+                customers()?.current(),
                 PostgresDirectory::new(store, SqlDirectoryOptions::new()),
             );
             // First, because an API key or an endpoint may have gone from one customer to another.
@@ -148,13 +148,13 @@ async fn main() -> Result<(), MainError> {
                 .list()
                 .await?
                 .iter()
-                .filter(|code| book.get(code).is_none())
+                .filter(|code| customers_of_files.get(code).is_none())
             {
                 directory.remove(code).await?;
                 println!("{code} removed");
             }
-            directory.import(book.clone()).await?;
-            println!("{} customers", book.len());
+            directory.import(customers_of_files.clone()).await?;
+            println!("{} customers", customers_of_files.len());
         }
         Command::Book { file } => {
             let rows = File::open(&file).map_err(|error| format!("{}: {error}", file.display()))?;

@@ -68,7 +68,7 @@ async fn serve(folder: &Path, store: &SqliteStore) -> Result<(), MainError> {
         .endpoints(endpoints.clone(), sealer);
     // Before the first call. An account that the ledger refuses is in the log, and all others are
     // served.
-    let _ = follower.apply(&directory.book()).await;
+    let _ = follower.apply(&directory.current()).await;
 
     // Tokens and statements.
     let secret = read(&folder.join("cursor.key"))?;

@@ -277,7 +277,7 @@ impl Bank {
                 .token_lifetime(self.lifetime)
                 .report_time_zone("Australia/Sydney")
                 // A document that nobody reads here, and that costs as much as all of a boot.
-                .serve_contract(false)
+                .serve_openapi(false)
                 .cursor_secret(CursorSecret::from_bytes([7; 32]))
                 .limiter(Arc::new(Limiter::new(
                     limits,

@@ -66,7 +66,7 @@ async fn statements(folder: &Path) -> Result<(), CallError> {
     let mut follower = DirectoryFollower::new()
         .limiter(limiter.clone())
         .accounts(ledger.clone());
-    follower.apply(&directory.book()).await.unwrap();
+    follower.apply(&directory.current()).await.unwrap();
     let verifier = Verifier::new(Audience::parse(&issuer).unwrap(), VerifierOptions::new());
     let options = ProviderOptions::new().issuer(&issuer).limiter(limiter);
     let provider = Provider::new(directory, ledger, Arc::new(store), verifier, options).unwrap();

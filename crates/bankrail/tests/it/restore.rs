@@ -18,7 +18,7 @@ use bankrail::stores::memory::MemoryStore;
 use bankrail::stores::sqlite::{SqliteInbox, SqliteOptions, SqliteStore, SqliteWork, rusqlite};
 use bankrail::values::{Clock as _, Date, ManualClock};
 use bankrail::webhook::Message;
-use bankrail_emulator::{Booking as Entry, Delivered, FakeBank};
+use bankrail_emulator::{Delivered, FakeBank, FakeBooking as Entry};
 use http_body_util::BodyExt as _;
 use std::fs;
 use std::path::{Path, PathBuf};

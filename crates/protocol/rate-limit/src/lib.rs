@@ -25,7 +25,7 @@ mod window;
 
 pub use call_type::{CallType, CallTypeError, default_limits};
 pub use decision::{Decision, WindowStatus, decide};
-pub use limiter::{Answer, CheckError, Limiter};
+pub use limiter::{CheckError, CheckOutcome, Limiter};
 pub use limits::{Limits, OnStoreFailure};
 pub use memory::{Capacity, FullError, MemoryCounters, OnFull};
 pub use policy::{Algorithm, CostError, Counting, MAX_WINDOWS, Policy, PolicyError};

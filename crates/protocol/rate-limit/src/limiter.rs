@@ -59,7 +59,7 @@ impl Limiter {
         call_type: CallType,
         now: Timestamp,
         cost: u32,
-    ) -> Result<Answer, CheckError> {
+    ) -> Result<CheckOutcome, CheckError> {
         let policy = self.policy(customer, call_type, now);
         let charge = Charge::new(customer, call_type, &policy, now, cost)?;
         let answer = match self.counters.charge(charge).await {
@@ -67,11 +67,11 @@ impl Limiter {
                 if decision.clock_was_ahead() {
                     self.warn_of_clock(call_type, now);
                 }
-                Ok(Answer::Decided(decision))
+                Ok(CheckOutcome::Decided(decision))
             }
             Err(error) => match self.read().on_store_failure(call_type) {
                 OnStoreFailure::Refuse => Err(error.into()),
-                OnStoreFailure::Allow => Ok(Answer::Unchecked { error }),
+                OnStoreFailure::Allow => Ok(CheckOutcome::Unchecked { error }),
             },
         };
         #[cfg(feature = "metrics")]
@@ -116,11 +116,11 @@ impl Default for Limiter {
 
 /// Counts a decision. `docs/metrics.md` has the name and the labels, which are stable.
 #[cfg(feature = "metrics")]
-fn count(call_type: CallType, answer: &Result<Answer, CheckError>) {
+fn count(call_type: CallType, answer: &Result<CheckOutcome, CheckError>) {
     let decision = match answer {
-        Ok(Answer::Decided(decision)) if decision.is_allowed() => "allowed",
-        Ok(Answer::Decided(_)) => "refused",
-        Ok(Answer::Unchecked { .. }) => "unchecked",
+        Ok(CheckOutcome::Decided(decision)) if decision.is_allowed() => "allowed",
+        Ok(CheckOutcome::Decided(_)) => "refused",
+        Ok(CheckOutcome::Unchecked { .. }) => "unchecked",
         Err(_) => "unreachable",
     };
     let call_type = call_type.as_str();
@@ -131,7 +131,7 @@ fn count(call_type: CallType, answer: &Result<Answer, CheckError>) {
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use = "a refused request must not be served"]
-pub enum Answer {
+pub enum CheckOutcome {
     /// The counters decided.
     Decided(Decision),
     /// The counters did not answer, and the request is allowed; see [`OnStoreFailure::Allow`].
@@ -141,7 +141,7 @@ pub enum Answer {
     },
 }
 
-impl Answer {
+impl CheckOutcome {
     /// Returns true if the request may be served.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {

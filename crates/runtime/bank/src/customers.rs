@@ -1,7 +1,7 @@
 //! Records of the bank's customers, and directories to start from.
 //!
 //! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys,
-//!   scopes, API keys, limits, accounts and webhook endpoints. [`CustomerBook`] is all customers,
+//!   scopes, API keys, limits, accounts and webhook endpoints. [`CustomerSet`] is all customers,
 //!   validated together.
 //! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a
 //!   folder of TOML files, [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file, and
@@ -15,7 +15,6 @@
 
 mod account;
 mod api_key;
-mod book;
 mod check;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod directory;
@@ -28,12 +27,12 @@ mod folder;
 mod follower;
 mod limit;
 mod record;
+mod set;
 #[cfg(feature = "toml")]
 mod text;
 
 pub use self::account::AccountRegistrar;
 pub use self::api_key::ApiKeyRecord;
-pub use self::book::CustomerBook;
 #[cfg(feature = "postgres")]
 pub use self::directory::PostgresDirectory;
 #[cfg(feature = "sqlite")]
@@ -49,3 +48,4 @@ pub use self::folder::{CustomerFolder, CustomerFolderOptions};
 pub use self::follower::{CustomerSource, DirectoryFollower};
 pub use self::limit::{LimitOverride, LimitOverrideError};
 pub use self::record::CustomerRecord;
+pub use self::set::CustomerSet;

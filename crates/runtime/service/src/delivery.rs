@@ -10,7 +10,7 @@
 //!   - It sends all that waits for an endpoint now, on order: [`Dispatcher::resume`].
 //!   - It records every delivery, without payload.
 //!   - It reports its deliveries and its outbox: [`Dispatcher::snapshot`].
-//! - [`Requests`] is the provider's record of the requests that outcomes answer.
+//! - [`RecordedRequests`] is the provider's record of the requests that outcomes answer.
 //! - [`Endpoint`] is a customer's receiver; [`EndpointUrl`] is its address, `https` only.
 //! - [`Transport`] sends requests; [`HttpsTransport`] does so over HTTPS.
 //!
@@ -31,7 +31,7 @@ pub use self::breaker::BreakerPolicy;
 pub use self::dispatcher::{Dispatcher, DispatcherOptions, EnqueueError, MissingAcknowledgement};
 pub use self::endpoint::{Endpoint, EndpointError, Endpoints, SealFuture, SealPayload};
 pub use self::https::{HttpsTransport, HttpsTransportError, HttpsTransportOptions};
-pub use self::requests::Requests;
+pub use self::requests::RecordedRequests;
 pub use self::snapshot::{CircuitState, DispatcherSnapshot, EndpointSnapshot, RunningDelivery};
 pub use self::transport::{
     Transport, TransportError, TransportErrorKind, TransportFuture, TransportRequest,

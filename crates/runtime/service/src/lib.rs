@@ -22,8 +22,6 @@ mod api_key;
 #[cfg(feature = "endpoints")]
 pub mod audit;
 #[cfg(feature = "endpoints")]
-mod contract;
-#[cfg(feature = "endpoints")]
 mod cursor;
 #[cfg(feature = "delivery")]
 pub mod delivery;
@@ -40,6 +38,8 @@ mod issuer;
 #[cfg(feature = "endpoints")]
 mod ledger;
 mod measure;
+#[cfg(feature = "endpoints")]
+mod openapi;
 #[cfg(feature = "endpoints")]
 mod options;
 #[cfg(feature = "endpoints")]

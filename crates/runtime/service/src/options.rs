@@ -40,10 +40,9 @@ bankrail_values::options! {
         pub(crate) statement_path(into): String = STATEMENT_PATH.to_owned(),
         /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
         pub(crate) scopes_supported(ScopeSet => Some): Option<ScopeSet> = None,
-        /// If true, the routers serve the contract, an OpenAPI 3.1 document, to everybody, at
-        /// `/openapi.json` below the base. Default: true.
-        /// [`Provider::contract`](crate::Provider::contract) returns it in either case.
-        pub(crate) serve_contract: bool = true,
+        /// If true, the routers serve [`Provider::openapi`](crate::Provider::openapi) to everybody,
+        /// at `/openapi.json` below the base. Default: true.
+        pub(crate) serve_openapi: bool = true,
         /// The lifetime of a token: a second or more, in whole seconds. Default: 3600 seconds.
         pub(crate) token_lifetime(Duration => |lifetime| Duration::from_secs(lifetime.as_secs())): Duration =
             Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
@@ -164,9 +163,9 @@ impl ProviderOptions {
         )
     }
 
-    /// Returns the path of the contract, if it is served.
-    pub(crate) fn contract_path(&self) -> Option<String> {
-        self.serve_contract
+    /// Returns the path of the OpenAPI document, if it is served.
+    pub(crate) fn openapi_path(&self) -> Option<String> {
+        self.serve_openapi
             .then(|| format!("{}/openapi.json", self.base_path.trim_end_matches('/')))
     }
 
@@ -214,7 +213,7 @@ impl ProviderOptions {
             paths.extend(issuer.paths());
             paths.push(self.authorization_path());
         }
-        paths.extend(self.contract_path());
+        paths.extend(self.openapi_path());
         let mut seen = BTreeSet::new();
         if let Some(path) = paths.into_iter().find(|path| !seen.insert(path.clone())) {
             return Err(ProviderOptionsError::SamePath { path });

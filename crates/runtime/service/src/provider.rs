@@ -7,7 +7,7 @@ use crate::shared::Shared;
 use crate::statement_endpoint::Statement;
 use crate::token_endpoint::Token;
 use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError, ReportDay};
-use crate::{contract, discovery, endpoint, measure};
+use crate::{discovery, endpoint, measure, openapi};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -101,14 +101,14 @@ impl Provider {
         &self.shared.report_day
     }
 
-    /// Returns the contract of this provider: an OpenAPI 3.1 document of its endpoints, of its
-    /// webhooks, and of the answers of receivers. Its paths, error codes, statuses and headers are
-    /// those of the options. Its members `x-limits` have the limits of customers who have none of
-    /// their own, and the bounds on requests. The routers serve the contract of the moment at which
-    /// they were made ([`ProviderOptions::serve_contract`]).
+    /// Returns the OpenAPI 3.1 document of this provider: of its endpoints, of its webhooks, and of
+    /// the answers of receivers. Its paths, error codes, statuses and headers are those of the
+    /// options. Its members `x-limits` have the limits of customers who have none of their own, and
+    /// the bounds on requests. The routers serve the document of the moment at which they were made
+    /// ([`ProviderOptions::serve_openapi`]).
     #[must_use]
-    pub fn contract(&self) -> String {
-        contract::document(
+    pub fn openapi(&self) -> String {
+        openapi::document(
             &self.shared.options,
             self.shared.issuer.as_ref(),
             &self.shared.limiter,
@@ -160,11 +160,11 @@ impl Provider {
     /// key as the outermost, so that every answer has one.
     fn finished(&self, routes: Router) -> Router {
         let (shared, too_long) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
-        let contract = shared.options.contract_path().map(|path| {
-            discovery::document_route(&path, self.contract().into())
+        let openapi = shared.options.openapi_path().map(|path| {
+            discovery::document_route(&path, self.openapi().into())
                 .with_state(Arc::clone(&self.shared))
         });
-        let routes = contract.into_iter().fold(routes, Router::merge);
+        let routes = openapi.into_iter().fold(routes, Router::merge);
         let too_long = move |fault: HeadError, head: &Parts| -> Response<Body> {
             let options = &too_long.options;
             let endpoint = match head.uri.path() {

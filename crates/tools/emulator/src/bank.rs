@@ -2,7 +2,7 @@
 
 mod deliveries;
 
-use crate::booking::{Booked, Booking};
+use crate::booking::{FakeBooking, FakeEntryId};
 use crate::call::{Call, Endpoint};
 use crate::directory::FakeDirectory;
 use crate::emulator::{Emulator, EmulatorOptions, Engines};
@@ -52,12 +52,12 @@ const MAX_CALLS: usize = 10_000;
 /// reason.
 ///
 /// ```
-/// use bankrail_emulator::{Booking, FakeBank};
+/// use bankrail_emulator::{FakeBooking, FakeBank};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let bank = FakeBank::start().await;
-/// bank.book(&bank.account(), &Booking::new("25.00 AUD").narrative("rent 👍"));
+/// bank.book(&bank.account(), &FakeBooking::new("25.00 AUD").narrative("rent 👍"));
 ///
 /// let statement = bank.client().statements().statement(&bank.account()).await?;
 /// assert_eq!(statement.entries().next().unwrap().narrative(), "rent 👍");
@@ -306,7 +306,7 @@ impl FakeBank {
     /// If there is no such account, the booking is in another currency, or its amount does not fit
     /// an entry.
     #[track_caller]
-    pub fn book(&self, account: &AccountId, booking: &Booking) -> Booked {
+    pub fn book(&self, account: &AccountId, booking: &FakeBooking) -> FakeEntryId {
         self.0
             .ledger
             .book(account, booking, self.0.emulator.today())
@@ -318,7 +318,7 @@ impl FakeBank {
     /// If there is no such entry, the correction is in another currency, or its amount does not fit
     /// an entry.
     #[track_caller]
-    pub fn correct(&self, booked: Booked, correction: &Booking) {
+    pub fn correct(&self, booked: FakeEntryId, correction: &FakeBooking) {
         self.0.ledger.correct(booked, correction);
     }
 

@@ -8,17 +8,17 @@ use bankrail_values::{Date, Money};
 ///
 /// - Default: an entry of the fast-payment channel, booked on the bank's current day, last of its
 ///   day, with a reference of the bank that no other entry has.
-/// - Two equal bookings [without a reference](Booking::without_reference) are two payments that
+/// - Two equal bookings [without a reference](FakeBooking::without_reference) are two payments that
 ///   cannot be distinguished.
 ///
 /// ```
-/// use bankrail_emulator::Booking;
-/// let paid = Booking::new("25.00 AUD").narrative("invoice 2041 👍").party("Jarrah Joinery");
-/// let fee = Booking::new("-1.50 AUD").ordinary().without_reference();
+/// use bankrail_emulator::FakeBooking;
+/// let paid = FakeBooking::new("25.00 AUD").narrative("invoice 2041 👍").party("Jarrah Joinery");
+/// let fee = FakeBooking::new("-1.50 AUD").ordinary().without_reference();
 /// # let _ = (paid, fee);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Booking {
+pub struct FakeBooking {
     amount: Money,
     reference: Reference,
     channel: EntryChannel,
@@ -36,7 +36,7 @@ enum Reference {
     None,
 }
 
-impl Booking {
+impl FakeBooking {
     /// An entry of an amount and a currency, such as `25.00 AUD`: a credit, or a debit if the
     /// amount is negative.
     ///
@@ -155,4 +155,4 @@ impl Booking {
 
 /// A handle of a booked entry, which corrects or removes the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Booked(pub(crate) u64);
+pub struct FakeEntryId(pub(crate) u64);

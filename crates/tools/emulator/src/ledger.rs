@@ -1,6 +1,6 @@
 //! The accounts of the fake bank.
 
-use crate::booking::{Booked, Booking};
+use crate::booking::{FakeBooking, FakeEntryId};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{
     Ledger, LedgerAnswer, LedgerEntry, LedgerPage, RegisteredAccount, StatementQuery,
@@ -74,7 +74,7 @@ impl FakeLedger {
     /// If there is no such account, the booking is in another currency, or its amount does not fit
     /// an entry.
     #[track_caller]
-    pub fn book(&self, account: &AccountId, booking: &Booking, today: Date) -> Booked {
+    pub fn book(&self, account: &AccountId, booking: &FakeBooking, today: Date) -> FakeEntryId {
         let mut accounts = self.lock();
         accounts.booked += 1;
         let id = accounts.booked;
@@ -91,7 +91,7 @@ impl FakeLedger {
             found.entries.len()
         };
         found.entries.insert(at, entry);
-        Booked(id)
+        FakeEntryId(id)
     }
 
     /// Books an entry as a provider's own ledger makes it.
@@ -122,7 +122,7 @@ impl FakeLedger {
     /// If there is no such entry, the correction is in another currency, or its amount does not fit
     /// an entry.
     #[track_caller]
-    pub fn correct(&self, booked: Booked, correction: &Booking) {
+    pub fn correct(&self, booked: FakeEntryId, correction: &FakeBooking) {
         let mut accounts = self.lock();
         let (account, at) = accounts.place(booked);
         let day = correction.day.unwrap_or(at.day);
@@ -134,7 +134,7 @@ impl FakeLedger {
     /// # Panics
     /// If there is no such entry.
     #[track_caller]
-    pub fn remove(&self, booked: Booked) {
+    pub fn remove(&self, booked: FakeEntryId) {
         let mut accounts = self.lock();
         accounts.place(booked);
         for account in accounts.by_id.values_mut() {
@@ -168,7 +168,7 @@ fn find<'a>(
 }
 
 #[track_caller]
-fn booked_entry(id: u64, currency: Currency, booking: &Booking, day: Date) -> BookedEntry {
+fn booked_entry(id: u64, currency: Currency, booking: &FakeBooking, day: Date) -> BookedEntry {
     let amount = booking.amount();
     assert!(
         amount.currency() == currency,
@@ -189,7 +189,7 @@ fn booked_entry(id: u64, currency: Currency, booking: &Booking, day: Date) -> Bo
 impl Accounts {
     /// A booked entry, and its account's currency.
     #[track_caller]
-    fn place(&mut self, booked: Booked) -> (Currency, &mut BookedEntry) {
+    fn place(&mut self, booked: FakeEntryId) -> (Currency, &mut BookedEntry) {
         let found = self.by_id.values_mut().find_map(|account| {
             let currency = account.facts.currency;
             account

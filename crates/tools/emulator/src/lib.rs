@@ -34,7 +34,7 @@ pub use axum;
 pub use serde_json;
 
 pub use bank::FakeBank;
-pub use booking::{Booked, Booking};
+pub use booking::{FakeBooking, FakeEntryId};
 pub use call::{Call, Endpoint};
 pub use calls::Calls;
 pub use certificate::{Certificate, CertificateAuthority, CertificateAuthorityError};

@@ -1,7 +1,7 @@
 //! Refusals by a limit, and their answers.
 
 use super::headers::{name_of, write_rate_limit};
-use crate::{Answer, CallType, CheckError, Decision, Limiter};
+use crate::{CallType, CheckError, CheckOutcome, Decision, Limiter};
 use bankrail_values::RequestKey;
 use bankrail_values::{StoreError, Timestamp};
 use bytes::Bytes;
@@ -35,9 +35,9 @@ impl Limiter {
         now: Timestamp,
     ) -> Result<Option<Decision>, LimitRefusal> {
         match self.check(customer, call_type, now, 1).await {
-            Ok(Answer::Decided(decision)) if decision.is_allowed() => Ok(Some(decision)),
-            Ok(Answer::Decided(decision)) => Err(LimitRefusal::Exceeded(decision)),
-            Ok(Answer::Unchecked { error }) => {
+            Ok(CheckOutcome::Decided(decision)) if decision.is_allowed() => Ok(Some(decision)),
+            Ok(CheckOutcome::Decided(decision)) => Err(LimitRefusal::Exceeded(decision)),
+            Ok(CheckOutcome::Unchecked { error }) => {
                 tracing::warn!(error = %error, call_type = %call_type, "the counters did not answer; allowed");
                 Ok(None)
             }

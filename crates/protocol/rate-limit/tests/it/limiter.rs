@@ -2,8 +2,8 @@
 
 use crate::at;
 use bankrail_rate_limit::{
-    Answer, CallType, Charge, CheckError, CounterStore, Decision, Limiter, Limits, MemoryCounters,
-    OnStoreFailure, Policy,
+    CallType, Charge, CheckError, CheckOutcome, CounterStore, Decision, Limiter, Limits,
+    MemoryCounters, OnStoreFailure, Policy,
 };
 use bankrail_values::{StoreErrorKind, StoreFuture};
 use std::io::Write;
@@ -27,7 +27,7 @@ async fn counters_that_answer_decide() {
             .await
             .unwrap();
         assert_eq!(answer.is_allowed(), request < 25);
-        assert!(matches!(answer, Answer::Decided(_)));
+        assert!(matches!(answer, CheckOutcome::Decided(_)));
     }
     limiter
         .change_limits(|limits| limits.set_override("A", CallType::Statement, Policy::unlimited()));

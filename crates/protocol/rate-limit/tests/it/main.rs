@@ -63,7 +63,7 @@ fn the_types_are_what_callers_expect() {
         WindowStatus,
     )>();
     shared::<(
-        Answer,
+        CheckOutcome,
         Charge<'static>,
         CheckError,
         Limiter,

@@ -4,7 +4,7 @@ mod cache;
 mod rows;
 
 use self::cache::Cache;
-use super::{ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource, CustomersError};
+use super::{ApiKeyRecord, CustomerRecord, CustomerSet, CustomerSource, CustomersError};
 use crate::sql::Engine;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Customer, Directory};
@@ -58,7 +58,7 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 /// clones share everything.
 ///
 /// - Each change is one transaction. It is validated before, with those customers that have a key,
-///   an account or an endpoint in common with it, by the rules of [`CustomerBook`], and refused as
+///   an account or an endpoint in common with it, by the rules of [`CustomerSet`], and refused as
 ///   a whole.
 /// - A change is in force for every lookup that begins after it, also for those of other processes
 ///   and machines: a lookup reads one row by an index. Only the parsed public keys are kept in
@@ -142,12 +142,12 @@ impl<S: Engine> SqlDirectory<S> {
         self.store.write_long(put).await
     }
 
-    /// Adds or replaces all customers of a book, for example those of a
+    /// Adds or replaces all customers of a set, for example those of a
     /// [`CustomerFolder`](super::CustomerFolder). Other customers stay.
     ///
     /// # Errors
     /// [`CustomerChangeError`], and then nothing is changed.
-    pub async fn import(&self, customers: Arc<CustomerBook>) -> Result<(), CustomerChangeError> {
+    pub async fn import(&self, customers: Arc<CustomerSet>) -> Result<(), CustomerChangeError> {
         let put = async move |connection: &S::Connection<'_>| {
             let records: Vec<&CustomerRecord> =
                 customers.records().map(|record| &**record).collect();
@@ -213,10 +213,10 @@ impl<S: Engine> SqlDirectory<S> {
         self.store.read(find).await
     }
 
-    async fn book(&self) -> Result<Arc<CustomerBook>, StoreError> {
+    async fn all(&self) -> Result<Arc<CustomerSet>, StoreError> {
         let cache = Arc::clone(&self.cache);
         let read =
-            async move |connection: &S::Connection<'_>| Cache::book(&cache, connection).await;
+            async move |connection: &S::Connection<'_>| Cache::customers(&cache, connection).await;
         self.store.read_long(read).await
     }
 }
@@ -240,8 +240,8 @@ impl Directory for PostgresDirectory {
 
 #[cfg(feature = "sqlite")]
 impl CustomerSource for SqliteDirectory {
-    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
-        Box::pin(self.book())
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerSet>> {
+        Box::pin(self.all())
     }
 
     fn interval(&self) -> Duration {
@@ -251,8 +251,8 @@ impl CustomerSource for SqliteDirectory {
 
 #[cfg(feature = "postgres")]
 impl CustomerSource for PostgresDirectory {
-    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
-        Box::pin(self.book())
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerSet>> {
+        Box::pin(self.all())
     }
 
     fn interval(&self) -> Duration {

@@ -3,7 +3,7 @@
 mod load;
 
 use self::load::Loaded;
-use super::{CustomerBook, CustomerSource, CustomersError};
+use super::{CustomerSet, CustomerSource, CustomersError};
 use bankrail_service::{ApiKeyHash, Customer, Directory};
 use bankrail_values::{Clock, StoreFuture, SystemClock};
 use std::fmt;
@@ -70,7 +70,7 @@ bankrail_values::options! {
 ///   relative to the folder. At most 30,000 files, each of at most 256 KiB and 32,768 lines and
 ///   values, together 64 MiB. A folder without any file is refused, so that customers do not lose
 ///   access when the folder is not mounted.
-/// - All files are validated together, by the rules of [`CustomerBook`], and members that are not
+/// - All files are validated together, by the rules of [`CustomerSet`], and members that are not
 ///   known are refused. A change with an error changes nothing: the customers stay as they were,
 ///   each error is logged with file and line, and [`CustomerFolder::rejected`] has all of them.
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after
@@ -104,7 +104,7 @@ struct Inner {
 
 #[derive(Clone)]
 struct State {
-    customers: Arc<CustomerBook>,
+    customers: Arc<CustomerSet>,
     rejected: Option<Arc<CustomersError>>,
 }
 
@@ -139,9 +139,9 @@ impl CustomerFolder {
         })))
     }
 
-    /// The customers in force.
+    /// Returns the customers in force.
     #[must_use]
-    pub fn book(&self) -> Arc<CustomerBook> {
+    pub fn current(&self) -> Arc<CustomerSet> {
         self.state().customers
     }
 
@@ -211,7 +211,7 @@ impl CustomerFolder {
     }
 
     /// Puts the customers that were read in force, or logs their errors.
-    fn accept(&self, read: Result<CustomerBook, CustomersError>) {
+    fn accept(&self, read: Result<CustomerSet, CustomersError>) {
         let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
         match read {
             Ok(customers) => {
@@ -238,17 +238,17 @@ impl Directory for CustomerFolder {
         Box::pin(async move {
             self.refresh().await;
             Ok(self
-                .book()
+                .current()
                 .customer_by_api_key(key, self.0.options.clock.now()))
         })
     }
 }
 
 impl CustomerSource for CustomerFolder {
-    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>> {
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerSet>> {
         Box::pin(async move {
             self.refresh().await;
-            Ok(self.book())
+            Ok(self.current())
         })
     }
 
@@ -261,7 +261,7 @@ impl fmt::Debug for CustomerFolder {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("CustomerFolder")
             .field("path", &self.0.path)
-            .field("customers", &self.book())
+            .field("customers", &self.current())
             .finish()
     }
 }

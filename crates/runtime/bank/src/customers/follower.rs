@@ -1,7 +1,7 @@
 //! Follower of a directory, which applies limits, webhook endpoints and accounts.
 
 use super::record::set_limits;
-use super::{AccountRegistrar, CustomerBook, EndpointRecord, LimitOverride};
+use super::{AccountRegistrar, CustomerSet, EndpointRecord, LimitOverride};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_mailbox::EndpointId;
 use bankrail_rate_limit::Limiter;
@@ -25,7 +25,7 @@ use std::time::Duration;
 pub trait CustomerSource: Directory {
     /// Returns the customers in force, after reading those that have changed. While nothing changes
     /// it returns the same [`Arc`].
-    fn customers(&self) -> StoreFuture<'_, Arc<CustomerBook>>;
+    fn customers(&self) -> StoreFuture<'_, Arc<CustomerSet>>;
 
     /// Returns the interval at which a follower asks for changes.
     fn interval(&self) -> Duration;
@@ -129,7 +129,7 @@ impl DirectoryFollower {
     /// # Errors
     /// [`StoreError`] of the ledger. Everything else was applied, and so were the accounts of the
     /// other customers; the next call registers the rest.
-    pub async fn apply(&mut self, customers: &CustomerBook) -> Result<(), StoreError> {
+    pub async fn apply(&mut self, customers: &CustomerSet) -> Result<(), StoreError> {
         self.apply_limits(customers);
         self.apply_endpoints(customers);
         // Last, because it alone can fail.
@@ -145,7 +145,7 @@ impl DirectoryFollower {
         stop: impl Future<Output = ()> + Send,
     ) {
         let following = async {
-            let mut applied: Option<Arc<CustomerBook>> = None;
+            let mut applied: Option<Arc<CustomerSet>> = None;
             let mut failed = None;
             loop {
                 let failure = match source.customers().await {
@@ -184,7 +184,7 @@ impl DirectoryFollower {
         }
     }
 
-    fn apply_limits(&mut self, customers: &CustomerBook) {
+    fn apply_limits(&mut self, customers: &CustomerSet) {
         let Some(limiter) = &self.limiter else { return };
         let wanted = wanted(customers, |record| &record.limits);
         let applied = std::mem::replace(&mut self.applied.limits, wanted);
@@ -213,7 +213,7 @@ impl DirectoryFollower {
         });
     }
 
-    fn apply_endpoints(&mut self, customers: &CustomerBook) {
+    fn apply_endpoints(&mut self, customers: &CustomerSet) {
         let Some((endpoints, sealer)) = &self.endpoints else {
             return;
         };
@@ -240,7 +240,7 @@ impl DirectoryFollower {
         self.applied.endpoints = wanted;
     }
 
-    async fn apply_accounts(&mut self, customers: &CustomerBook) -> Result<(), StoreError> {
+    async fn apply_accounts(&mut self, customers: &CustomerSet) -> Result<(), StoreError> {
         let Some(registrar) = &self.registrar else {
             return Ok(());
         };
@@ -312,7 +312,7 @@ impl DirectoryFollower {
 
 /// Returns one list of each customer's record.
 fn wanted<T: Clone>(
-    customers: &CustomerBook,
+    customers: &CustomerSet,
     list: impl Fn(&super::CustomerRecord) -> &Vec<T>,
 ) -> BTreeMap<CustomerCode, Vec<T>> {
     customers

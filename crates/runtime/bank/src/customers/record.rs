@@ -8,7 +8,7 @@ use bankrail_statement::AccountId;
 
 /// The record of one customer: everything that the bank arranges with the customer (Specification: "What the service does",
 /// pre-requisites; "Limits", rule 1; "Webhook receivers").
-/// [`CustomerBook::new`](super::CustomerBook::new) validates it.
+/// [`CustomerSet::new`](super::CustomerSet::new) validates it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CustomerRecord {

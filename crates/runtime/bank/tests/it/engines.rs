@@ -1,10 +1,9 @@
 //! The engines of a ledger and a directory, and the macro that runs each case over both.
 
 use bankrail_bank::{
-    AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerBook, CustomerChangeError,
-    CustomerRecord, CustomerSource, ForgetError, LedgerAccount, LoadError, Loaded,
-    PostgresDirectory, PostgresLedger, RegisterError, SqlDirectoryOptions, SqliteDirectory,
-    SqliteLedger,
+    AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerChangeError, CustomerRecord,
+    CustomerSet, CustomerSource, ForgetError, LedgerAccount, LoadError, Loaded, PostgresDirectory,
+    PostgresLedger, RegisterError, SqlDirectoryOptions, SqliteDirectory, SqliteLedger,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerEntry, RegisteredAccount};
@@ -74,7 +73,7 @@ alike! {
     fn list() -> Result<Vec<CustomerCode>, StoreError>;
     fn find(code: &CustomerCode) -> Result<Option<CustomerRecord>, StoreError>;
     fn put(record: CustomerRecord) -> Result<(), CustomerChangeError>;
-    fn import(customers: Arc<CustomerBook>) -> Result<(), CustomerChangeError>;
+    fn import(customers: Arc<CustomerSet>) -> Result<(), CustomerChangeError>;
     fn remove(code: &CustomerCode) -> Result<bool, StoreError>;
     fn add_api_key(code: &CustomerCode, key: ApiKeyRecord) -> Result<bool, CustomerChangeError>;
     fn retire_api_key(key: ApiKeyHash, at: Timestamp) -> Result<bool, StoreError>;

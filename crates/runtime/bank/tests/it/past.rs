@@ -112,7 +112,7 @@ async fn has_the_customers(directory: &impl Customers) {
     let imported = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/past/customers");
     let imported = CustomerFolder::open(imported, CustomerFolderOptions::new())
         .unwrap()
-        .book();
+        .current();
     let acme = "ACME".parse().unwrap();
     let record = directory.find(&acme).await.unwrap().unwrap();
     assert_eq!(

@@ -27,9 +27,9 @@ async fn write_sqlite() {
         .unwrap();
     }
     let store = SqliteStore::open(format!("{folder}/past.db")).unwrap();
-    let book = CustomerFolder::open(&customers).unwrap().book();
+    let customers = CustomerFolder::open(&customers).unwrap().current();
     SqliteDirectory::new(store.clone())
-        .import(book.clone())
+        .import(customers.clone())
         .await
         .unwrap();
 
@@ -39,7 +39,7 @@ async fn write_sqlite() {
         .open_account(&account, "1000.00 AUD".parse().unwrap())
         .await
         .unwrap();
-    for record in book.records() {
+    for record in customers.records() {
         let accounts = record.accounts.clone();
         ledger
             .register(&record.customer.code, accounts)

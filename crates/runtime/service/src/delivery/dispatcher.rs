@@ -16,7 +16,7 @@ use super::breaker::LONGEST_PAUSE;
 use super::endpoint::Endpoints;
 use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
-use super::{BreakerPolicy, Requests};
+use super::{BreakerPolicy, RecordedRequests};
 use crate::measure;
 use bankrail_http::{
     __private::{FORGET_EVERY, Recurring},
@@ -642,7 +642,7 @@ bankrail_values::options! {
         /// The records that an outcome and its headers are checked against when they are enqueued
         /// (Specification: "Webhook receivers", the key is that of the original request). Default:
         /// none, and the caller must pass the right headers.
-        requests(Arc<dyn Requests> => Some): Option<Arc<dyn Requests>> = None,
+        requests(Arc<dyn RecordedRequests> => Some): Option<Arc<dyn RecordedRequests>> = None,
         /// The interval in which [`Dispatcher::run`](Dispatcher::run) sets the gauges of
         /// metrics from a [snapshot](Dispatcher::snapshot), at least a second; `None`:
         /// never, for all but one of several dispatchers over one outbox. Default: every 60 s.

@@ -10,10 +10,10 @@ use std::fmt;
 /// mandate and payment requests, which it keeps anyway.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not find the requests that outcomes answer",
-    label = "not a `Requests`",
-    note = "implement `Requests` over the records of your mandate and payment requests"
+    label = "not a `RecordedRequests`",
+    note = "implement `RecordedRequests` over the records of your mandate and payment requests"
 )]
-pub trait Requests: fmt::Debug + Send + Sync {
+pub trait RecordedRequests: fmt::Debug + Send + Sync {
     /// Returns the request of the customer with this endpoint that an outcome answers, or `None` if
     /// there is none.
     ///

@@ -11,7 +11,6 @@ mod audit;
 #[path = "../../../client/tests/it/authority.rs"]
 mod authority;
 mod capture;
-mod contract;
 mod delivery;
 mod discovery;
 mod heads;
@@ -21,6 +20,7 @@ mod logging;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod numbers;
+mod openapi;
 mod outcomes;
 mod paging;
 #[path = "../../../client/tests/it/proxy.rs"]

@@ -1,4 +1,5 @@
-//! As much of JSON Schema and OpenAPI as the contract uses, for comparing answers with it.
+//! As much of JSON Schema and OpenAPI as the provider's document uses, for comparing answers with
+//! it.
 
 use regex::Regex;
 use serde_json::Value;

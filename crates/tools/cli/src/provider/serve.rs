@@ -367,11 +367,11 @@ pub(super) async fn run(
     }
     tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });
     tokio::spawn(keys::follow(folders.clone(), signing));
-    let book = directory.book();
+    let customers = directory.current();
     tokio::spawn(async move { follower.run(&*directory, pending()).await });
     // Subscribed before the server runs, so that no refusal is missed.
     let news = calls.subscribe();
-    announce::print(arguments, folders, &issuer, address, &book, output)?;
+    announce::print(arguments, folders, &issuer, address, &customers, output)?;
     unserved.keep();
     let server = tokio::spawn(server.run(shutdown.clone().wanted()));
     let delivering = dispatcher.clone();

@@ -8,7 +8,7 @@ use bankrail::jose::SigningKey;
 use bankrail::secured_payload::{SealOptions, Sealer, SecuredPayload};
 use bankrail::values::{Clock as _, SystemClock};
 use bankrail::webhook::Message;
-use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault, Webhook};
+use bankrail_emulator::{Endpoint, FakeBank, FakeBooking, Fault, Webhook};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
@@ -305,7 +305,7 @@ fn entries_are_printed_once_over_restarts_and_one_token_is_enough() {
     let account = world.bank.account();
     world.bank.book(
         &account,
-        &Booking::new("25.00 AUD")
+        &FakeBooking::new("25.00 AUD")
             .narrative("rent 👍")
             .party("JANE")
             .reference("R1"),
@@ -313,10 +313,10 @@ fn entries_are_printed_once_over_restarts_and_one_token_is_enough() {
     // Two that are alike are both real.
     world
         .bank
-        .book(&account, &Booking::new("-4.50 AUD").without_reference());
+        .book(&account, &FakeBooking::new("-4.50 AUD").without_reference());
     world
         .bank
-        .book(&account, &Booking::new("-4.50 AUD").without_reference());
+        .book(&account, &FakeBooking::new("-4.50 AUD").without_reference());
     let poll = ["--no-receive", "--poll", "1"];
     let biller = Biller::start(&world, &poll);
     let first: Vec<Value> = (0..3).map(|_| biller.until("entry")).collect();
@@ -344,7 +344,7 @@ fn entries_are_printed_once_over_restarts_and_one_token_is_enough() {
 
     world
         .bank
-        .book(&account, &Booking::new("7.00 AUD").reference("R4"));
+        .book(&account, &FakeBooking::new("7.00 AUD").reference("R4"));
     let biller = Biller::start(&world, &poll);
     let fourth = biller.until("entry");
     assert_eq!(
@@ -385,8 +385,8 @@ fn what_is_archived_is_listed_shown_and_taken_in_again() {
     let world = World::new();
     let account = world.bank.account();
     for booking in [
-        Booking::new("25.00 AUD").narrative("rent"),
-        Booking::new("-4.50 AUD").without_reference(),
+        FakeBooking::new("25.00 AUD").narrative("rent"),
+        FakeBooking::new("-4.50 AUD").without_reference(),
     ] {
         world.bank.book(&account, &booking);
     }
@@ -395,7 +395,7 @@ fn what_is_archived_is_listed_shown_and_taken_in_again() {
     biller.stop();
     world
         .bank
-        .book(&account, &Booking::new("-4.50 AUD").without_reference());
+        .book(&account, &FakeBooking::new("-4.50 AUD").without_reference());
     // A start polls at once. A poll in the last hour of the bank's day can come minutes after
     // another.
     let biller = Biller::start(&world, &["--poll", "1", "--archive", "30"]);
@@ -515,7 +515,7 @@ fn a_kill_loses_and_doubles_nothing() {
         .map(|payment| payment.headers.unwrap().message_id.to_string())
         .collect();
     for _ in 0..30 {
-        world.bank.book(&account, &Booking::new("1.00 AUD"));
+        world.bank.book(&account, &FakeBooking::new("1.00 AUD"));
     }
     let mut events = Vec::new();
     for acknowledged in [0, 5, 15] {
@@ -684,7 +684,7 @@ fn json_has_no_character_that_a_terminal_obeys_and_means_the_same() {
     let text = "up\u{9b}2J\u{202e}side";
     world.bank.book(
         &world.bank.account(),
-        &Booking::new("25.00 AUD").narrative(text),
+        &FakeBooking::new("25.00 AUD").narrative(text),
     );
     let biller = Biller::start(&world, &["--no-receive"]);
     let line = biller.line();
@@ -825,7 +825,7 @@ fn people_read_one_line_for_each_event() {
     let world = World::new();
     world.bank.book(
         &world.bank.account(),
-        &Booking::new("25.00 AUD")
+        &FakeBooking::new("25.00 AUD")
             .narrative("up\u{202e}side")
             .party("JANE"),
     );
@@ -909,7 +909,7 @@ fn a_reader_that_has_enough_ends_it_quietly() {
     // The pipe is closed now, and the next event finds it so.
     world
         .bank
-        .book(&world.bank.account(), &Booking::new("1.00 AUD"));
+        .book(&world.bank.account(), &FakeBooking::new("1.00 AUD"));
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{err}");

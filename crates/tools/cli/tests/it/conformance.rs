@@ -10,7 +10,7 @@ use bankrail::service::{ApiKeyHash, Customer, Provider, ProviderOptions, Registe
 use bankrail::statement::AccountId;
 use bankrail::stores::memory::MemoryStore;
 use bankrail::values::{Clock as _, Currency, Date, SystemClock};
-use bankrail_emulator::{Booking, FakeDirectory, FakeLedger};
+use bankrail_emulator::{FakeBooking, FakeDirectory, FakeLedger};
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -185,30 +185,30 @@ fn ledger() -> FakeLedger {
         let bookings = match currency {
             "SGD" => vec![],
             "VND" => vec![
-                Booking::new("250000 VND")
+                FakeBooking::new("250000 VND")
                     .party("Jarrah")
                     .narrative("tiền thuê"),
             ],
             _ if is_virtual => {
                 vec![
-                    Booking::new("12.50 AUD")
+                    FakeBooking::new("12.50 AUD")
                         .party("Jarrah")
                         .narrative("rent 👍")
                         .virtual_account("700100901", "999042"),
                 ]
             }
             currency => vec![
-                Booking::new(&format!("1250.00 {currency}"))
+                FakeBooking::new(&format!("1250.00 {currency}"))
                     .party("Jarrah & Sons")
                     .narrative("invoice 2041 👩‍👩‍👧"),
-                Booking::new(&format!("-89.95 {currency}"))
+                FakeBooking::new(&format!("-89.95 {currency}"))
                     .party("Wattle")
                     .narrative("meter 77"),
-                Booking::new(&format!("-15.00 {currency}"))
+                FakeBooking::new(&format!("-15.00 {currency}"))
                     .ordinary()
                     .narrative("fee")
                     .without_reference(),
-                Booking::new(&format!("-15.00 {currency}"))
+                FakeBooking::new(&format!("-15.00 {currency}"))
                     .ordinary()
                     .narrative("fee")
                     .without_reference(),

@@ -1,7 +1,7 @@
 use crate::world::World;
 use crate::{run, run_with};
 use bankrail::camt052::Document;
-use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault};
+use bankrail_emulator::{Endpoint, FakeBank, FakeBooking, Fault};
 use std::time::Duration;
 
 const FETCH: &[&str] = &["statement", "fetch"];
@@ -18,7 +18,7 @@ fn two_pages() -> World {
     for number in 0..1001 {
         world.bank.book(
             &world.bank.account(),
-            &Booking::new("1.00 AUD").reference(format!("R{number}")),
+            &FakeBooking::new("1.00 AUD").reference(format!("R{number}")),
         );
     }
     world
@@ -29,7 +29,7 @@ fn a_statement_of_one_page_is_written_as_it_was_received() {
     let world = World::new();
     world.bank.book(
         &world.bank.account(),
-        &Booking::new("25.00 AUD").narrative("rent 👍"),
+        &FakeBooking::new("25.00 AUD").narrative("rent 👍"),
     );
     let run = world.run(FETCH, &[FakeBank::ACCOUNT]);
     assert_eq!(run.status, 0, "{}", run.err);

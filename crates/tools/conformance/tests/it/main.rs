@@ -13,7 +13,7 @@ mod subject;
 use bankrail_conformance::{
     Budget, Customer, Judgement, ProviderJudge, ProviderJudgeOptions, Verdict,
 };
-use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
+use bankrail_emulator::{Endpoint, FakeBank, FakeBankOptions, FakeBooking, Fault};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_rate_limit::{CallType, Limits, Policy};
 use bankrail_service::{ApiKeyHash, RegisteredAccount};
@@ -42,7 +42,7 @@ async fn bank(key: &SigningKey) -> FakeBank {
     for amount in ["1250.00 AUD", "-89.95 AUD", "12.50 AUD"] {
         bank.book(
             &account,
-            &Booking::new(amount)
+            &FakeBooking::new(amount)
                 .party("Jarrah & Sons")
                 .narrative("invoice 2041 👩‍👩‍👧"),
         );

@@ -1,5 +1,5 @@
 use bankrail_client::{CallErrorKind, Client};
-use bankrail_emulator::{Booking, FakeBank, FakeBankOptions};
+use bankrail_emulator::{FakeBank, FakeBankOptions, FakeBooking};
 use bankrail_statement::{AccountId, MaxEntries, SortOrder, StatementRequest};
 use bankrail_values::Currency;
 use std::time::Duration;
@@ -35,18 +35,18 @@ async fn what_is_booked_is_listed_page_by_page_in_either_order() {
     let bank = FakeBank::start().await;
     let (client, account) = (bank.client(), bank.account());
     for text in ["a", "b", "c", "d"] {
-        bank.book(&account, &Booking::new("1.00 AUD").narrative(text));
+        bank.book(&account, &FakeBooking::new("1.00 AUD").narrative(text));
     }
     let fee = bank.book(
         &account,
-        &Booking::new("-0.50 AUD")
+        &FakeBooking::new("-0.50 AUD")
             .ordinary()
             .without_reference()
             .narrative("fee"),
     );
     bank.book(
         &account,
-        &Booking::new("2.00 AUD")
+        &FakeBooking::new("2.00 AUD")
             .reference("X")
             .narrative("early")
             .listed_first(),
@@ -70,7 +70,7 @@ async fn what_is_booked_is_listed_page_by_page_in_either_order() {
 
     bank.correct(
         fee,
-        &Booking::new("-0.75 AUD")
+        &FakeBooking::new("-0.75 AUD")
             .ordinary()
             .without_reference()
             .narrative("right fee"),
@@ -95,7 +95,7 @@ async fn the_balance_is_that_of_all_days() {
     let bank = FakeBank::start().await;
     bank.ledger()
         .set_opening_balance(&bank.account(), "100".parse().unwrap());
-    bank.book(&bank.account(), &Booking::new("-30.25 AUD"));
+    bank.book(&bank.account(), &FakeBooking::new("-30.25 AUD"));
     bank.clock().advance(Duration::from_secs(24 * 3600));
     let statement = bank
         .client()
@@ -124,7 +124,7 @@ async fn customers_see_their_own_accounts_only() {
     assert!(error.is_account_not_found(), "{error:?}");
     let dollars = AccountId::parse("999001400100102").unwrap();
     bank.open_account(&dollars, Currency::USD);
-    bank.book(&dollars, &Booking::new("5.00 USD"));
+    bank.book(&dollars, &FakeBooking::new("5.00 USD"));
     assert_eq!(
         bank.client()
             .statements()
@@ -141,14 +141,14 @@ async fn customers_see_their_own_accounts_only() {
 #[should_panic(expected = "expected a booking in AUD, found one in USD")]
 async fn a_booking_in_another_currency_is_a_mistake_of_the_test() {
     let bank = FakeBank::start().await;
-    bank.book(&bank.account(), &Booking::new("5.00 USD"));
+    bank.book(&bank.account(), &FakeBooking::new("5.00 USD"));
 }
 
 #[tokio::test]
 async fn the_same_seed_tells_the_same() {
     async fn told(seed: u64) -> Vec<String> {
         let bank = FakeBank::start_with(FakeBankOptions::new().seed(seed)).await;
-        bank.book(&bank.account(), &Booking::new("1.00 AUD"));
+        bank.book(&bank.account(), &FakeBooking::new("1.00 AUD"));
         let page = bank
             .client()
             .statements()
@@ -212,7 +212,7 @@ async fn the_day_is_that_of_the_reports_time_zone() {
     bank.clock().advance(Duration::from_secs(23 * 3600));
     bank.book(
         &bank.account(),
-        &Booking::new("1.00 AUD").narrative("early"),
+        &FakeBooking::new("1.00 AUD").narrative("early"),
     );
     assert_eq!(listed(&bank.client(), request(&bank)).await.len(), 1);
 }

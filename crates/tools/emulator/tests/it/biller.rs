@@ -3,7 +3,7 @@
 
 use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
 use bankrail_client::{NewEntries, PolledAccount, Poller, PollerOptions};
-use bankrail_emulator::{Booking, Endpoint, FakeBank, Fault};
+use bankrail_emulator::{Endpoint, FakeBank, FakeBooking, Fault};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::PaymentOutcome;
 use std::error::Error;
@@ -35,7 +35,7 @@ async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
         PollerOptions::new(),
     );
     // Two payments that nothing tells apart are two, and no poll imports one twice.
-    let dues = Booking::new("10.00 AUD")
+    let dues = FakeBooking::new("10.00 AUD")
         .narrative("dues")
         .without_reference();
     bank.book(&account, &dues);
@@ -43,7 +43,9 @@ async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
     poller.run_due().await;
     bank.book(
         &account,
-        &Booking::new("25.00 AUD").narrative("rent").listed_first(),
+        &FakeBooking::new("25.00 AUD")
+            .narrative("rent")
+            .listed_first(),
     );
     bank.fail(Endpoint::Statement, Fault::HalfBody);
     for (advanced, expected) in [

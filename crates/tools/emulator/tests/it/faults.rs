@@ -1,7 +1,7 @@
 //! Each fault as the client sees it.
 
 use bankrail_client::{AnswerForm, CallError, CallErrorKind, Client, ExchangeError};
-use bankrail_emulator::{Booking, Endpoint, FakeBank, FakeBankOptions, Fault};
+use bankrail_emulator::{Endpoint, FakeBank, FakeBankOptions, FakeBooking, Fault};
 use bankrail_statement::{Cursor, MaxEntries, ReceivedNextPage, StatementRequest, WalkError};
 use bankrail_values::ManualClock;
 use std::error::Error;
@@ -13,7 +13,10 @@ const LINE: &str = "statement 999001400100101";
 
 async fn bank() -> (FakeBank, Client) {
     let bank = FakeBank::start().await;
-    bank.book(&bank.account(), &Booking::new("1.00 AUD").narrative("text"));
+    bank.book(
+        &bank.account(),
+        &FakeBooking::new("1.00 AUD").narrative("text"),
+    );
     let client = bank.client();
     (bank, client)
 }
@@ -198,8 +201,8 @@ async fn a_token_that_is_stale_from_the_start() {
 async fn a_cursor_that_repeats_ends_the_walk() {
     for at in [1, 2] {
         let (bank, client) = bank().await;
-        bank.book(&bank.account(), &Booking::new("2.00 AUD"));
-        bank.book(&bank.account(), &Booking::new("3.00 AUD"));
+        bank.book(&bank.account(), &FakeBooking::new("2.00 AUD"));
+        bank.book(&bank.account(), &FakeBooking::new("3.00 AUD"));
         bank.fail_nth(Endpoint::Statement, at, Fault::RepeatingCursor);
         let mut request = StatementRequest::new(&bank.account());
         request.max_entries = MaxEntries::new(1);
@@ -499,7 +502,10 @@ async fn page_with(bank: &FakeBank, fault: Fault) -> Vec<String> {
 #[tokio::test]
 async fn pages_that_are_wrong_once() {
     let (bank, _) = bank().await;
-    bank.book(&bank.account(), &Booking::new("2.00 AUD").narrative("two"));
+    bank.book(
+        &bank.account(),
+        &FakeBooking::new("2.00 AUD").narrative("two"),
+    );
     let right = ["text Booked", "two Booked"];
     assert_eq!(page_with(&bank, Fault::MissingEntry).await, right[1..]);
     assert_eq!(
@@ -533,7 +539,10 @@ async fn answers_that_a_client_refuses() {
 #[tokio::test]
 async fn a_cursor_that_leads_back_to_the_first_page() {
     let (bank, _) = bank().await;
-    bank.book(&bank.account(), &Booking::new("2.00 AUD").narrative("two"));
+    bank.book(
+        &bank.account(),
+        &FakeBooking::new("2.00 AUD").narrative("two"),
+    );
     for _ in 0..20 {
         bank.fail(Endpoint::Statement, Fault::CirclingCursor);
     }

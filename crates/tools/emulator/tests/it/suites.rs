@@ -1,6 +1,6 @@
 //! The suites of `bankrail-service` over this crate's ledger and directory.
 
-use bankrail_emulator::{Booking, FakeDirectory, FakeLedger};
+use bankrail_emulator::{FakeBooking, FakeDirectory, FakeLedger};
 use bankrail_jose::{KeySet, RsaSize, SigningKey};
 use bankrail_service::testing::{
     LedgerFixture, directory_suite, ledger_suite, ledger_suite_while_booking,
@@ -30,19 +30,19 @@ fn ledger() -> (FakeLedger, LedgerFixture, AccountId) {
         &other,
         RegisteredAccount::new(Currency::USD),
     );
-    let twin = Booking::new("2.00 AUD")
+    let twin = FakeBooking::new("2.00 AUD")
         .without_reference()
         .ordinary()
         .narrative("twin");
-    let to_virtual = Booking::new("3.00 AUD")
+    let to_virtual = FakeBooking::new("3.00 AUD")
         .virtual_account("700100901", "999042")
         .party("K. Boronia");
     for booking in [
-        Booking::new("1.00 AUD"),
+        FakeBooking::new("1.00 AUD"),
         twin.clone(),
         twin,
         to_virtual,
-        Booking::new("-4.00 AUD").party("Co"),
+        FakeBooking::new("-4.00 AUD").party("Co"),
     ] {
         ledger.book(&account, &booking, day);
     }
@@ -64,7 +64,7 @@ async fn the_fake_ledger() {
 async fn the_fake_ledger_while_it_books_first_or_last() {
     for first in [false, true] {
         let (ledger, fixture, account) = ledger();
-        let booking = Booking::new("5.00 AUD");
+        let booking = FakeBooking::new("5.00 AUD");
         let booking = if first {
             booking.listed_first()
         } else {

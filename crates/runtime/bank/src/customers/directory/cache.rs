@@ -1,7 +1,7 @@
 //! Customers that were parsed, each with the number of the change that it is from.
 
 use super::rows::{self, lower_half};
-use crate::customers::{ApiKeyRecord, CustomerBook, CustomerRecord};
+use crate::customers::{ApiKeyRecord, CustomerRecord, CustomerSet};
 use crate::sql::Sql;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Customer};
@@ -19,7 +19,7 @@ const MAX_UPDATES: u32 = 100;
 #[derive(Default)]
 pub(super) struct Cache {
     customers: HashMap<CustomerCode, CachedCustomer>,
-    book: Option<CachedBook>,
+    all: Option<CachedSet>,
 }
 
 /// A customer's state after the change with this number.
@@ -31,8 +31,8 @@ struct CachedCustomer {
 
 /// All customers as they were after a change.
 #[derive(Clone)]
-struct CachedBook {
-    book: Arc<CustomerBook>,
+struct CachedSet {
+    customers: Arc<CustomerSet>,
     last: i64,
     /// The number of the last change of each customer.
     changes: Arc<HashMap<CustomerCode, i64>>,
@@ -81,24 +81,24 @@ impl Cache {
     }
 
     /// Returns all customers.
-    pub(super) async fn book(
+    pub(super) async fn customers(
         cache: &Mutex<Self>,
         connection: &impl Sql,
-    ) -> Result<Arc<CustomerBook>, StoreError> {
+    ) -> Result<Arc<CustomerSet>, StoreError> {
         // Before the customers: a change in between is then read once more next time.
         let last = rows::last_change(connection).await?;
         // Cloned, because the lock must not be held across a query.
-        let known = Self::lock(cache).book.clone();
+        let known = Self::lock(cache).all.clone();
         let known = match known {
-            Some(known) if known.last == last => return Ok(known.book),
+            Some(known) if known.last == last => return Ok(known.customers),
             Some(known) if known.last < last => known.update(connection, last, cache).await?,
             // The database has lost changes: a backup was restored, or a standby without them
             // took over.
-            _ => CachedBook::read(connection, last).await?,
+            _ => CachedSet::read(connection, last).await?,
         };
-        let book = Arc::clone(&known.book);
-        Self::lock(cache).book = Some(known);
-        Ok(book)
+        let customers = Arc::clone(&known.customers);
+        Self::lock(cache).all = Some(known);
+        Ok(customers)
     }
 }
 
@@ -110,7 +110,7 @@ impl CachedCustomer {
     }
 }
 
-impl CachedBook {
+impl CachedSet {
     #[expect(clippy::disallowed_methods, reason = "a sum")]
     async fn read(connection: &impl Sql, last: i64) -> Result<Self, StoreError> {
         let (mut records, mut changes) = (Vec::new(), HashMap::new());
@@ -119,14 +119,14 @@ impl CachedBook {
             records.push(record);
         }
         Ok(Self {
-            book: Arc::new(validated(records)?),
+            customers: Arc::new(validated(records)?),
             last,
             sum: changes.values().copied().map(lower_half).sum(),
             changes: Arc::new(changes),
         })
     }
 
-    /// Re-reads the customers that have changed since this book. They were validated with the others
+    /// Re-reads the customers that have changed since this set. They were validated with the others
     /// when they were stored.
     #[expect(
         clippy::disallowed_methods,
@@ -151,13 +151,13 @@ impl CachedBook {
             changes.push((code, change));
             records.push(record);
         }
-        let mut book = self.book.with(validated(records)?);
+        let mut customers = self.customers.with(validated(records)?);
         let (count, sum) = rows::count_and_sum(connection).await?;
         let mut gone: Vec<CustomerCode> = Vec::new();
         // A customer that was removed leaves no row to read, and shows only in the count.
-        if book.len() != count {
+        if customers.len() != count {
             let there = rows::codes(connection).await?;
-            book.retain(&there);
+            customers.retain(&there);
             let known = self.changes.keys();
             gone.extend(known.filter(|code| !there.contains(*code)).cloned());
         }
@@ -165,18 +165,18 @@ impl CachedBook {
         self.sum -= changes_gone.copied().map(lower_half).sum::<i64>();
         // Otherwise the database has lost changes, and those that it has made since are of other
         // customers.
-        if (book.len(), self.sum) != (count, sum) {
+        if (customers.len(), self.sum) != (count, sum) {
             return Self::read(connection, last).await;
         }
         // Without the cache's handle the map is changed in place, and not copied.
-        Cache::lock(cache).book = None;
+        Cache::lock(cache).all = None;
         let known = Arc::make_mut(&mut self.changes);
         known.extend(changes);
         for code in &gone {
             known.remove(code);
         }
         Ok(Self {
-            book: Arc::new(book),
+            customers: Arc::new(customers),
             last,
             ..self
         })
@@ -184,6 +184,6 @@ impl CachedBook {
 }
 
 /// Validates records of the store: another program may have written to the tables.
-fn validated(records: Vec<CustomerRecord>) -> Result<CustomerBook, StoreError> {
-    CustomerBook::new(records).map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
+fn validated(records: Vec<CustomerRecord>) -> Result<CustomerSet, StoreError> {
+    CustomerSet::new(records).map_err(|error| StoreError::new(StoreErrorKind::Corrupt, error))
 }

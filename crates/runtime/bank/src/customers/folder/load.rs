@@ -5,7 +5,7 @@ use crate::customers::check::Checker;
 use crate::customers::files::Files;
 use crate::customers::text::{Draft, Reader};
 use crate::customers::{
-    CustomerBook, CustomerRecord, CustomerRecordError, CustomerRecordErrorKind, CustomersError,
+    CustomerRecord, CustomerRecordError, CustomerRecordErrorKind, CustomerSet, CustomersError,
     Place,
 };
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ impl Loaded {
         &mut self,
         folder: &Path,
         options: &CustomerFolderOptions,
-    ) -> Result<CustomerBook, CustomersError> {
+    ) -> Result<CustomerSet, CustomersError> {
         let of_folder = |kind| {
             CustomersError::of(vec![CustomerRecordError::new(
                 Place::Path {
@@ -106,7 +106,7 @@ impl Loaded {
             return Err(CustomersError::of(errors));
         }
         // No record is left out here, because a record that lacks a part has an error.
-        Ok(CustomerBook::of_checked(
+        Ok(CustomerSet::of_checked(
             self.customers
                 .values()
                 .filter_map(|read| read.record.clone()),

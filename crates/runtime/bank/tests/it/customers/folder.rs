@@ -97,7 +97,7 @@ async fn changes_take_effect_while_running_and_errors_change_nothing() {
     folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
     let directory = folder.open();
     let before = directory.customers().await.unwrap();
-    // Nothing changes: the same book.
+    // Nothing changes: the same customers.
     assert!(Arc::ptr_eq(&before, &directory.customers().await.unwrap()));
     // A customer comes.
     folder.write("B.toml", &customer("BETA", "beta", &["b"], ""));
@@ -235,8 +235,8 @@ fn an_endpoint_has_a_client_certificate_of_its_own() {
         folder.write("A.toml", &customer("ACME", "acme", &[], &text));
     };
     endpoint("{ file = \"bank.pem\" }");
-    let book = folder.open().book();
-    let read = &book.records().next().unwrap().endpoints[0];
+    let customers = folder.open().current();
+    let read = &customers.records().next().unwrap().endpoints[0];
     assert_eq!(
         read.client_certificate().unwrap().expose_pem(),
         client_certificate()
@@ -271,8 +271,8 @@ fn an_endpoint_has_a_rule_of_its_own_for_a_missing_acknowledgement() {
         ("requires_acknowledgement = true", Some(Failed)),
     ] {
         endpoint(rule);
-        let book = folder.open().book();
-        let read = &book.records().next().unwrap().endpoints[0];
+        let customers = folder.open().current();
+        let read = &customers.records().next().unwrap().endpoints[0];
         assert_eq!(read.missing_acknowledgement(), expected, "{rule}");
     }
     endpoint("requires_acknowledgement = \"no\"");
@@ -294,8 +294,8 @@ fn a_secret_that_everybody_may_read_is_logged() {
     };
     let log = || {
         let capture = Capture::start();
-        let book = folder.open().book();
-        let endpoint = book.records().next().unwrap().endpoints[0].clone();
+        let customers = folder.open().current();
+        let endpoint = customers.records().next().unwrap().endpoints[0].clone();
         assert_eq!(endpoint.api_key().unwrap().1.expose_secret(), "hunter2");
         assert_eq!(endpoint.api_key().unwrap().0, "apikey");
         capture.text()
@@ -332,8 +332,8 @@ fn keys_of_a_jwk_set() {
     folder.write("acme.pem", &set);
     folder.write("A.toml", &customer("ACME", "acme", &[], ""));
     let kids = |folder: &Folder| {
-        let book = folder.open().book();
-        let keys = book.records().next().unwrap().customer.keys.keys();
+        let customers = folder.open().current();
+        let keys = customers.records().next().unwrap().customer.keys.keys();
         keys.iter()
             .map(|key| key.kid().unwrap().to_owned())
             .collect::<Vec<_>>()
@@ -364,7 +364,7 @@ fn http_on_loopback_is_for_sandboxes() {
     assert_eq!(
         CustomerFolder::open(folder.path(""), options)
             .unwrap()
-            .book()
+            .current()
             .len(),
         1
     );
@@ -390,10 +390,10 @@ async fn a_change_of_one_file_reads_no_other() {
         .into_iter()
         .for_each(age);
     let directory = folder.open();
-    let before = directory.book();
+    let before = directory.current();
     folder.write("B.toml", &customer("BETA", "beta", &["b", "c"], ""));
     assert_eq!(finds(&directory, "c").await.as_deref(), Some("BETA"));
-    let after = directory.book();
+    let after = directory.current();
     let same = |code| Arc::ptr_eq(before.get(code).unwrap(), after.get(code).unwrap());
     assert_eq!((same(&acme), same(&beta)), (true, false));
     // The file of a key has changed, and not that which names it.
@@ -401,7 +401,7 @@ async fn a_change_of_one_file_reads_no_other() {
     directory.reload().await.unwrap();
     folder.write("acme.pem", &verifying_key(1).to_spki_pem());
     assert!(directory.reload().await.is_ok());
-    let last = directory.book();
+    let last = directory.current();
     assert!(Arc::ptr_eq(
         after.get(&beta).unwrap(),
         last.get(&beta).unwrap()

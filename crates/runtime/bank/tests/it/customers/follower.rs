@@ -3,7 +3,7 @@
 use super::fixture::{Folder, customer, record};
 use crate::engines::{Customers, Engine, over_both};
 use bankrail_bank::{
-    AccountRegistrar, CustomerBook, DirectoryFollower, SqlDirectoryOptions, SqliteLedger,
+    AccountRegistrar, CustomerSet, DirectoryFollower, SqlDirectoryOptions, SqliteLedger,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, default_limits};
@@ -125,8 +125,8 @@ fn endpoint(id: &str, path: &str) -> String {
     )
 }
 
-fn book(customers: &[(&str, &str)]) -> CustomerBook {
-    CustomerBook::new(customers.iter().map(|(code, more)| record(code, &[], more))).unwrap()
+fn set(customers: &[(&str, &str)]) -> CustomerSet {
+    CustomerSet::new(customers.iter().map(|(code, more)| record(code, &[], more))).unwrap()
 }
 
 fn statements(limiter: &Limiter, code: &str) -> u32 {
@@ -154,7 +154,7 @@ async fn only_what_changes_is_applied_and_what_is_gone_is_removed() {
         endpoint("e2", "b")
     );
     follower
-        .apply(&book(&[("ACME", &both), ("BETA", "")]))
+        .apply(&set(&[("ACME", &both), ("BETA", "")]))
         .await
         .unwrap();
     assert_eq!(
@@ -176,7 +176,7 @@ async fn only_what_changes_is_applied_and_what_is_gone_is_removed() {
         endpoint("e1", "c")
     );
     follower
-        .apply(&book(&[("ACME", &moved), ("BETA", LIMIT)]))
+        .apply(&set(&[("ACME", &moved), ("BETA", LIMIT)]))
         .await
         .unwrap();
     assert_eq!(
@@ -188,7 +188,7 @@ async fn only_what_changes_is_applied_and_what_is_gone_is_removed() {
     assert_eq!(register.calls.load(Ordering::SeqCst), calls);
 
     // The customer goes.
-    follower.apply(&book(&[("BETA", LIMIT)])).await.unwrap();
+    follower.apply(&set(&[("BETA", LIMIT)])).await.unwrap();
     assert_eq!(
         (statements(&limiter, "ACME"), statements(&limiter, "BETA")),
         (25, 50)
@@ -208,7 +208,7 @@ async fn a_ledger_that_fails_is_told_again() {
         ..
     } = followed();
     register.fails.store(true, Ordering::SeqCst);
-    let customers = book(&[
+    let customers = set(&[
         ("ACME", &format!("{LIMIT}{ACCOUNT}")),
         ("BETA", &ACCOUNT.replace("\"1\"", "\"2\"")),
     ]);
@@ -238,15 +238,11 @@ async fn the_accounts_of_all_customers_are_registered_together() {
         ..
     } = followed();
     follower
-        .apply(&book(&[("ACME", ACCOUNT), ("BETA", ""), ("GAMMA", "")]))
+        .apply(&set(&[("ACME", ACCOUNT), ("BETA", ""), ("GAMMA", "")]))
         .await
         .unwrap();
     follower
-        .apply(&book(&[
-            ("ACME", ACCOUNT),
-            ("BETA", ACCOUNT),
-            ("GAMMA", ""),
-        ]))
+        .apply(&set(&[("ACME", ACCOUNT), ("BETA", ACCOUNT), ("GAMMA", "")]))
         .await
         .unwrap();
     assert_eq!(
@@ -316,7 +312,7 @@ async fn it_runs_over_a_folder() {
 async fn the_sqlite_ledger_learns_accounts() {
     let ledger = SqliteLedger::new(SqliteStore::open_in_memory(Default::default()).unwrap());
     let mut follower = DirectoryFollower::new().accounts(Arc::new(ledger.clone()));
-    follower.apply(&book(&[("ACME", ACCOUNT)])).await.unwrap();
+    follower.apply(&set(&[("ACME", ACCOUNT)])).await.unwrap();
     let account = AccountId::parse("1").unwrap();
     assert_eq!(
         ledger
@@ -328,7 +324,7 @@ async fn the_sqlite_ledger_learns_accounts() {
     );
     // What the ledger cannot have is an error, and the account stays as it is.
     let refused = follower
-        .apply(&book(&[("ACME", &ACCOUNT.replace("AUD", "USD"))]))
+        .apply(&set(&[("ACME", &ACCOUNT.replace("AUD", "USD"))]))
         .await
         .unwrap_err();
     assert_eq!(refused.kind(), StoreErrorKind::Conflict);

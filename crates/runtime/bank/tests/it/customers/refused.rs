@@ -345,7 +345,7 @@ fn what_two_customers_must_not_share_names_both_places() {
             "[[accounts]]\nid = \"1\"\ncurrency = \"AUD\"\n",
         ),
     );
-    assert_eq!(folder.open().book().len(), 2);
+    assert_eq!(folder.open().current().len(), 2);
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn records_of_a_program() {
     let mut record = super::fixture::record("ACME", &["k"], "");
     record.api_keys.push(record.api_keys[0].clone());
     let check = |records: Vec<CustomerRecord>| {
-        bankrail_bank::CustomerBook::new(records)
+        bankrail_bank::CustomerSet::new(records)
             .unwrap_err()
             .to_string()
     };

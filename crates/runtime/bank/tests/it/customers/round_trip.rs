@@ -3,7 +3,7 @@
 use super::fixture::{Folder, client_certificate, encryption_key, verifying_key};
 use crate::engines::{Customers as _, Engine, Postgres, Sqlite};
 use bankrail_bank::{
-    ApiKeyRecord, CustomerBook, CustomerRecord, CustomerSource as _, EndpointRecord, LimitOverride,
+    ApiKeyRecord, CustomerRecord, CustomerSet, CustomerSource as _, EndpointRecord, LimitOverride,
 };
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_jose::KeySet;
@@ -205,7 +205,7 @@ fn to_store_and_back<E: Engine>(records: Vec<CustomerRecord>) {
             }
             assert_eq!(
                 *directory.customers().await.unwrap(),
-                CustomerBook::new(known.into_values()).unwrap()
+                CustomerSet::new(known.into_values()).unwrap()
             );
         });
 }

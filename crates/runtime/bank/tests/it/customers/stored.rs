@@ -121,18 +121,18 @@ async fn a_change_is_validated_with_all_other_customers<E: Engine>() {
     let folder = Folder::new();
     folder.write("A.toml", &customer("ACME", "acme", &["a"], ""));
     folder.write("B.toml", &customer("BETA", "beta", &["b"], MORE));
-    let book = folder.open().book();
-    directory.import(Arc::clone(&book)).await.unwrap();
-    assert_eq!(directory.customers().await.unwrap(), book);
+    let customers = folder.open().current();
+    directory.import(Arc::clone(&customers)).await.unwrap();
+    assert_eq!(directory.customers().await.unwrap(), customers);
     // One that clashes with a customer who stays changes nothing.
     folder.remove("B.toml");
     folder.write("A.toml", &customer("GAMMA", "acme", &["b"], ""));
-    let refused = directory.import(folder.open().book()).await.unwrap_err();
+    let refused = directory.import(folder.open().current()).await.unwrap_err();
     assert_eq!(
         why(refused),
         "customer GAMMA, API key 1: expected an API key of its own, found that of customer BETA, API key 1"
     );
-    assert_eq!(directory.customers().await.unwrap(), book);
+    assert_eq!(directory.customers().await.unwrap(), customers);
 }
 
 async fn an_api_key_is_replaced_without_an_interruption<E: Engine>() {
@@ -240,7 +240,7 @@ async fn another_process_changes_a_customer<E: Engine>() {
         "A.toml",
         &super::fixture::customer("ACME", "beta", &["a"], ""),
     );
-    one.import(folder.open().book()).await.unwrap();
+    one.import(folder.open().current()).await.unwrap();
     let customer = two.customer_by_api_key(hash("a")).await.unwrap().unwrap();
     assert_eq!(
         customer.keys.keys()[0].public_key(),
@@ -435,7 +435,7 @@ async fn what_the_database_has_lost_leaves_the_book_although_others_have_changed
         assert!(*before == *another.customers().await.unwrap(), "{lost}");
         another.put(record("BETA", &["b"], "")).await.unwrap();
         let after = kept.customers().await.unwrap();
-        let same = [&before, &after].map(|book| book.get(&code("ACME")).unwrap());
+        let same = [&before, &after].map(|customers| customers.get(&code("ACME")).unwrap());
         assert!(Arc::ptr_eq(same[0], same[1]), "{lost}");
     }
 }

@@ -161,10 +161,10 @@ async fn many_customers_are_imported_and_read() {
             ),
         );
     }
-    let book = folder.open().book();
+    let customers = folder.open().current();
     let [one, two] = [&engine, &engine.again().await].map(|engine| engine.directory(never()));
-    one.import(Arc::clone(&book)).await.unwrap();
-    assert_eq!(two.customers().await.unwrap(), book);
+    one.import(Arc::clone(&customers)).await.unwrap();
+    assert_eq!(two.customers().await.unwrap(), customers);
     one.remove(&"C7".parse().unwrap()).await.unwrap();
     let left = two.customers().await.unwrap();
     assert_eq!(left.len(), 299);

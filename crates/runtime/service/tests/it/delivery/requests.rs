@@ -2,7 +2,7 @@
 
 use super::world::World;
 use bankrail_mailbox::EndpointId;
-use bankrail_service::delivery::{EnqueueError, Requests};
+use bankrail_service::delivery::{EnqueueError, RecordedRequests};
 use bankrail_values::{Clock as _, HyphenatedUuid, StoreErrorKind, StoreFuture};
 use bankrail_webhook::sender::{
     OriginalRequest, PaymentCondition, PaymentInstruction, RecordedRequest, RequestMismatchError,
@@ -18,7 +18,7 @@ struct Records {
     fails: bool,
 }
 
-impl Requests for Records {
+impl RecordedRequests for Records {
     fn find<'a>(
         &'a self,
         endpoint: &'a EndpointId,

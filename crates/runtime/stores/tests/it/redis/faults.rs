@@ -7,7 +7,7 @@ mod silent;
 use super::server::{SERVERS, Server};
 use crate::counters::{at, charge, policy};
 use bankrail_rate_limit::{
-    Algorithm, Answer, CallType, CheckError, CounterStore, Counting, Limiter, Limits,
+    Algorithm, CallType, CheckError, CheckOutcome, CounterStore, Counting, Limiter, Limits,
     OnStoreFailure, Policy,
 };
 use bankrail_stores::CounterClock;
@@ -200,7 +200,7 @@ async fn what_happens_without_the_store_is_chosen_per_call_type() {
             .check("A", CallType::GraphQl, at(0), 1)
             .await
             .unwrap();
-        assert!(matches!(allowed, Answer::Unchecked { .. }));
+        assert!(matches!(allowed, CheckOutcome::Unchecked { .. }));
     }
 }
 

@@ -82,7 +82,7 @@ impl BankData for FolderData {
             let of = match customer {
                 None => None,
                 Some(code) => {
-                    let record = self.directory.book().get(code).cloned();
+                    let record = self.directory.current().get(code).cloned();
                     let unknown = || {
                         ControlError::Unknown(format!(
                             "expected the code of a customer, found {code}"
@@ -167,7 +167,7 @@ impl FolderData {
         };
         let customers: Vec<_> = self
             .directory
-            .book()
+            .current()
             .records()
             .map(|record| customer(record))
             .collect();
@@ -243,7 +243,7 @@ impl FolderData {
 
     /// Lets each customer ask for its accounts.
     async fn register(&self) -> Result<Value, ControlError> {
-        for record in self.directory.book().records() {
+        for record in self.directory.current().records() {
             let registered = self
                 .ledger
                 .register(&record.customer.code, record.accounts.clone())

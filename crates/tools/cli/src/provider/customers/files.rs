@@ -3,7 +3,7 @@
 use super::super::{Folders, damaged, first_errors, read};
 use crate::failure::Failure;
 use crate::files::{NewFile, write};
-use bankrail::bank::{CustomerBook, CustomerRecord, CustomersError};
+use bankrail::bank::{CustomerRecord, CustomerSet, CustomersError};
 use bankrail::client_assertion::CustomerCode;
 use std::fs;
 use std::path::PathBuf;
@@ -12,19 +12,19 @@ use zeroize::Zeroizing;
 /// Writes the file of a new customer.
 pub(super) fn add(folders: &Folders, record: &CustomerRecord) -> Result<(), Failure> {
     let code = &record.customer.code;
-    let book = folders.customers()?.book();
-    if book.get(code).is_some() {
+    let customers = folders.customers()?.current();
+    if customers.get(code).is_some() {
         return Err(Failure::refused(
             format_args!("expected a new customer code, found that of a customer: {code}"),
             "choose another code",
         ));
     }
-    let all = book
+    let all = customers
         .records()
         .map(|known| (**known).clone())
         .chain([record.clone()]);
     // All together, because a provider refuses every change while one file is wrong.
-    CustomerBook::new(all).map_err(|error| refused(&error))?;
+    CustomerSet::new(all).map_err(|error| refused(&error))?;
     let path = folders.config("customers").join(file_name(code)?);
     write(&[NewFile::private(&path, record.to_toml())], false)
 }
@@ -51,9 +51,9 @@ pub(super) fn change(
     code: &CustomerCode,
     change: impl FnOnce(&mut CustomerRecord) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let book = folders.customers()?.book();
-    let Some(known) = book.get(code) else {
-        let codes: Vec<&str> = book
+    let customers = folders.customers()?.current();
+    let Some(known) = customers.get(code) else {
+        let codes: Vec<&str> = customers
             .records()
             .map(|record| record.customer.code.as_str())
             .collect();
@@ -70,11 +70,11 @@ pub(super) fn change(
     if record == **known {
         return Ok(());
     }
-    let others = book
+    let others = customers
         .records()
         .filter(|other| other.customer.code != *code)
         .map(|other| (**other).clone());
-    CustomerBook::new(others.chain([record.clone()])).map_err(|error| refused(&error))?;
+    CustomerSet::new(others.chain([record.clone()])).map_err(|error| refused(&error))?;
     let before = Zeroizing::new(read(&path)?);
     let mut name = path.clone().into_os_string();
     name.push(".before");

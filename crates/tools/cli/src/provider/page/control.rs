@@ -129,7 +129,7 @@ async fn choices(
     let values = match name {
         "fault" => return Ok(FAULT_KINDS.map(faults).into()),
         "customer" => {
-            let book = page.data.directory.book();
+            let book = page.data.directory.current();
             let codes = book
                 .records()
                 .map(|record| record.customer.code.to_string());

@@ -69,7 +69,7 @@ pub(super) async fn all(
     snapshot: &DispatcherSnapshot,
 ) -> Result<BTreeMap<String, Known>, PageError> {
     let mut all: BTreeMap<String, Known> = BTreeMap::new();
-    for record in shared.data.directory.book().records() {
+    for record in shared.data.directory.current().records() {
         for endpoint in &record.endpoints {
             let known = all.entry(endpoint.id().to_string()).or_default();
             known.customer = Some(record.customer.code.to_string());

@@ -59,7 +59,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         let is_of = |call: &&&Call| call.headers.get(MESSAGE_ID).is_some_and(|own| *own == *id);
         is_ordered(deliveries.iter().find(is_of))
     });
-    let book = data.directory.book();
+    let book = data.directory.current();
     let mut failing = Vec::new();
     for endpoint in &snapshot.endpoints {
         let failures = match endpoint.circuit {

@@ -10,7 +10,7 @@ use super::settings::base_url;
 use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::text::shown;
-use bankrail::bank::CustomerBook;
+use bankrail::bank::CustomerSet;
 use bankrail::client::Connection;
 use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_emulator::TestAccount;
@@ -24,7 +24,7 @@ pub(super) fn print(
     folders: &Folders,
     issuer: &str,
     address: SocketAddr,
-    book: &CustomerBook,
+    customers: &CustomerSet,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let base = base_url(issuer);
@@ -34,7 +34,7 @@ pub(super) fn print(
             .display()
             .to_string()
     };
-    let customers = if folders.is_demo() {
+    let demo_customers = if folders.is_demo() {
         demo::tell_address(folders, base)?
     } else {
         Vec::new()
@@ -59,7 +59,7 @@ pub(super) fn print(
         ("assertions", clients.to_owned()),
         ("token URL", format!("{base}{TOKEN_PATH}")),
         ("statement URL", format!("{base}{STATEMENT_PATH}")),
-        ("contract", format!("{base}/openapi.json")),
+        ("OpenAPI", format!("{base}/openapi.json")),
     ]);
     if folders.is_demo() {
         lines.push(("webhook keys", file(folders.config("signing.pub.pem"))));
@@ -69,8 +69,8 @@ pub(super) fn print(
     for (name, value) in lines {
         output.line(format_args!("{name:<14} {value}"))?;
     }
-    for (home, connection) in &customers {
-        customer(home, connection, book, &file, output)?;
+    for (home, connection) in &demo_customers {
+        customer(home, connection, customers, &file, output)?;
     }
     output.line(format_args!("\nlistening on {address}; Ctrl-C stops"))?;
     Ok(output.flush()?)
@@ -79,7 +79,7 @@ pub(super) fn print(
 fn customer(
     home: &Path,
     connection: &Connection,
-    book: &CustomerBook,
+    customers: &CustomerSet,
     file: &impl Fn(PathBuf) -> String,
     output: &mut Output,
 ) -> Result<(), Failure> {
@@ -110,7 +110,7 @@ fn customer(
             about.unwrap_or_default()
         ))?;
     }
-    let known = book.get(&connection.customer);
+    let known = customers.get(&connection.customer);
     for endpoint in known.into_iter().flat_map(|record| &record.endpoints) {
         let (id, url) = (
             shown(endpoint.id().as_ref()).into_owned(),

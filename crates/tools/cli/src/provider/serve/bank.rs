@@ -66,7 +66,7 @@ impl Bank {
             .assertion_clock(clock.for_assertions())
             .rate_limit_headers(true)
             .cursor_secret(cursor_secret(folders)?);
-        if let Some(scopes) = scopes(&directory.book()) {
+        if let Some(scopes) = scopes(&directory.current()) {
             options = options.scopes_supported(scopes);
         }
         let verifier = Verifier::new(audience(&issuer)?, verifier_options(arguments));
@@ -106,11 +106,11 @@ impl Bank {
             Arc::clone(&directory),
         );
         let follower = follower.endpoints(emulator.endpoints().clone(), move |endpoint| {
-            let book = known.book();
+            let customers = known.current();
             let owns = |record: &&Arc<CustomerRecord>| {
                 record.endpoints.iter().any(|own| own.id() == endpoint.id())
             };
-            let customer = book
+            let customer = customers
                 .records()
                 .find(owns)
                 .map(|record| record.customer.code.to_string());
@@ -135,7 +135,7 @@ impl Bank {
     pub(super) async fn follow_customers(&mut self) {
         // Accounts that the ledger refuses are logged with their customer, and all others are
         // served.
-        let _ = self.follower.apply(&self.directory.book()).await;
+        let _ = self.follower.apply(&self.directory.current()).await;
     }
 
     /// Returns the control of the bank, with the operations on the folder.

@@ -6,7 +6,7 @@ use crate::connection::{given_certificate, given_proxy};
 use crate::failure::{Failure, causes};
 use crate::files::warn_if_exposed;
 use crate::input;
-use bankrail::bank::CustomerBook;
+use bankrail::bank::CustomerSet;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
 use bankrail::http::serve::ClientAuthorities;
@@ -173,8 +173,8 @@ pub(super) fn cursor_secret(folders: &Folders) -> Result<CursorSecret, Failure> 
 }
 
 /// The scopes of all customers, for the issuer's metadata.
-pub(super) fn scopes(book: &CustomerBook) -> Option<ScopeSet> {
-    let scopes: BTreeSet<_> = book
+pub(super) fn scopes(customers: &CustomerSet) -> Option<ScopeSet> {
+    let scopes: BTreeSet<_> = customers
         .records()
         .flat_map(|record| record.customer.scopes.iter().cloned())
         .collect();

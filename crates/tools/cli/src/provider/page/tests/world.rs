@@ -144,7 +144,7 @@ impl World {
                     endpoint.encryption_key().clone(),
                 )
             });
-        follower.apply(&directory.book()).await.unwrap();
+        follower.apply(&directory.current()).await.unwrap();
         let calls = emulator.calls().clone();
         let dispatcher = emulator.dispatcher().clone();
         let data = PageData {

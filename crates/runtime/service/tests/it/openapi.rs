@@ -1,4 +1,4 @@
-//! The contract against the code: every answer of the provider is as the document says, and
+//! The OpenAPI document against the code: every answer of the provider is as the document says, and
 //! whatever the document says of answers is found in one.
 
 use crate::validator::Validator;
@@ -24,15 +24,15 @@ fn named(options: ProviderOptions) -> ProviderOptions {
     options.issuer(ISSUER)
 }
 
-fn contract(change: fn(ProviderOptions) -> ProviderOptions) -> Value {
-    serde_json::from_str(&World::with(change).provider.contract()).unwrap()
+fn openapi(change: fn(ProviderOptions) -> ProviderOptions) -> Value {
+    serde_json::from_str(&World::with(change).provider.openapi()).unwrap()
 }
 
 /// Run with `BANKRAIL_UPDATE=1` to write the document anew.
 #[test]
 fn the_published_document_is_that_of_the_defaults() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/openapi.json");
-    let mut made = contract(named);
+    let mut made = openapi(named);
     // In which order an object has its members, other crates decide by a feature of serde_json.
     made.sort_all_objects();
     if std::env::var_os("BANKRAIL_UPDATE").is_some() {
@@ -46,11 +46,11 @@ fn the_published_document_is_that_of_the_defaults() {
 }
 
 /// The template names the default of each member that the options decide, so that the file can be
-/// read as the contract, and the failures in it are those of the code.
+/// read as that document, and the failures in it are those of the code.
 #[test]
 fn the_template_is_the_document_of_the_defaults() {
-    let template: Value = serde_json::from_str(include_str!("../../src/contract.json")).unwrap();
-    let mut made = contract(named);
+    let template: Value = serde_json::from_str(include_str!("../../src/openapi.json")).unwrap();
+    let mut made = openapi(named);
     let messages: Value = serde_json::from_str(&bankrail_webhook::schema::components()).unwrap();
     let schemas = made["components"]["schemas"].as_object_mut().unwrap();
     schemas.retain(|name, _| messages.get(name).is_none());
@@ -64,7 +64,7 @@ fn the_template_is_the_document_of_the_defaults() {
 /// The constants that the template repeats.
 #[test]
 fn the_template_has_the_constants_of_the_code() {
-    let document = contract(named);
+    let document = openapi(named);
     let scope = format!("[!#-\\[\\]-~]{{1,{}}}", Scope::MAX_LENGTH);
     let more = ScopeSet::MAX_SCOPES - 1;
     let orders = [SortOrder::Forward, SortOrder::Backward].map(SortOrder::as_str);
@@ -171,9 +171,9 @@ async fn every_router_serves_it_unless_told_not_to() {
             (answer.status, answer.header("content-type")),
             (StatusCode::OK, "application/json")
         );
-        assert_eq!(answer.text, world.provider.contract());
+        assert_eq!(answer.text, world.provider.openapi());
     }
-    let paths: Vec<_> = serde_json::from_str::<Value>(&world.provider.contract()).unwrap()["paths"]
+    let paths: Vec<_> = serde_json::from_str::<Value>(&world.provider.openapi()).unwrap()["paths"]
         .as_object()
         .unwrap()
         .keys()
@@ -183,10 +183,10 @@ async fn every_router_serves_it_unless_told_not_to() {
         paths.contains(&"/bank/v1.0/auth".to_owned())
             && paths.contains(&"/bank/openapi.json".to_owned())
     );
-    let silent = World::with(|options| options.serve_contract(false));
+    let silent = World::with(|options| options.serve_openapi(false));
     let request = Request::get("/openapi.json").body(Body::empty()).unwrap();
     assert_eq!(silent.send(request).await.status, StatusCode::NOT_FOUND);
-    assert!(!silent.provider.contract().contains("openapi.json"));
+    assert!(!silent.provider.openapi().contains("openapi.json"));
 }
 
 /// Sends requests and compares each answer with the document.
@@ -197,7 +197,7 @@ struct Recorder {
 impl Recorder {
     fn new(change: fn(ProviderOptions) -> ProviderOptions) -> Self {
         Self {
-            validator: Validator::new(contract(change)),
+            validator: Validator::new(openapi(change)),
         }
     }
 
@@ -420,7 +420,7 @@ async fn answers_and_document_have_the_same_parts() {
 #[tokio::test]
 async fn other_methods_are_405() {
     let world = World::with(named);
-    let document = contract(named);
+    let document = openapi(named);
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in [
             "get", "head", "post", "put", "patch", "delete", "options", "trace",
@@ -478,7 +478,7 @@ async fn the_document_follows_the_options() {
 /// Requests: what the document allows is read, and what it forbids is refused.
 #[test]
 fn requests_are_read_as_the_document_says() {
-    let validator = Validator::new(contract(named));
+    let validator = Validator::new(openapi(named));
     let cursor = "x".repeat(Cursor::MAX_LENGTH);
     let account = "9".repeat(AccountId::MAX_LENGTH);
     let most = MaxEntries::MAX.get();
@@ -551,7 +551,7 @@ fn requests_are_read_as_the_document_says() {
 
 #[test]
 fn token_requests_are_read_as_the_document_says() {
-    let validator = Validator::new(contract(named));
+    let validator = Validator::new(openapi(named));
     let scope = "s".repeat(128);
     let good = json!({
         "grant_type": "client_credentials",
@@ -607,7 +607,7 @@ fn token_requests_are_read_as_the_document_says() {
 /// The limits of the document are those of the provider.
 #[test]
 fn limits_are_named() {
-    let document = contract(|options| {
+    let document = openapi(|options| {
         named(options)
             .max_statement_body_bytes(1000)
             .body_timeout(Duration::from_secs(3))
@@ -634,7 +634,7 @@ fn limits_are_named() {
 /// condition.
 #[test]
 fn conditions_are_those_of_the_code() {
-    let validator = Validator::new(contract(named));
+    let validator = Validator::new(openapi(named));
     let strict = MessageReadOptions::new().deny_findings(true);
     let agree = |kind: MessageKind, message: &Value, allowed: bool| {
         let read = Message::from_json_with(kind, message.to_string().as_bytes(), &strict);
@@ -763,7 +763,7 @@ fn conditions_are_those_of_the_code() {
 /// Headers, names and paths of the four webhooks (Specification: "Webhook receivers").
 #[test]
 fn webhooks_are_those_of_the_code() {
-    let document = contract(named);
+    let document = openapi(named);
     let webhooks = document["webhooks"].as_object().unwrap();
     let kinds: BTreeSet<_> = MessageKind::ALL.iter().map(|kind| kind.as_str()).collect();
     assert_eq!(

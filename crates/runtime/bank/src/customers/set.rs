@@ -15,13 +15,13 @@ use std::sync::Arc;
 /// - An account that is registered for several customers has the same details for each.
 /// - Each record keeps the bounds stated at [`CustomerRecord`].
 #[derive(Clone, Default)]
-pub struct CustomerBook {
+pub struct CustomerSet {
     records: BTreeMap<CustomerCode, Arc<CustomerRecord>>,
     by_api_key: HashMap<ApiKeyHash, (ApiKeyRecord, Arc<Customer>)>,
 }
 
-impl CustomerBook {
-    /// Creates the book of these records.
+impl CustomerSet {
+    /// Creates the set of these records.
     ///
     /// # Errors
     /// [`CustomersError`] with all errors of all records.
@@ -40,9 +40,9 @@ impl CustomerBook {
     }
 
     pub(super) fn of_checked(records: impl IntoIterator<Item = Arc<CustomerRecord>>) -> Self {
-        let mut book = Self::default();
-        records.into_iter().for_each(|record| book.add(record));
-        book
+        let mut set = Self::default();
+        records.into_iter().for_each(|record| set.add(record));
+        set
     }
 
     fn add(&mut self, record: Arc<CustomerRecord>) {
@@ -87,17 +87,17 @@ impl CustomerBook {
 
 // For directories that read only the customers that have changed.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-impl CustomerBook {
-    /// Returns the book with other customers added or replaced. The records that stay are shared.
+impl CustomerSet {
+    /// Returns the set with other customers added or replaced. The records that stay are shared.
     pub(super) fn with(&self, others: Self) -> Self {
-        let mut book = self.clone();
+        let mut set = self.clone();
         // All old records are removed first, because another customer may have taken over a key.
-        others.records.keys().for_each(|code| book.remove(code));
+        others.records.keys().for_each(|code| set.remove(code));
         others
             .records
             .into_values()
-            .for_each(|record| book.add(record));
-        book
+            .for_each(|record| set.add(record));
+        set
     }
 
     /// Removes all customers but these.
@@ -130,12 +130,12 @@ impl CustomerBook {
 }
 
 /// Books are equal if they have equal records.
-impl PartialEq for CustomerBook {
+impl PartialEq for CustomerSet {
     fn eq(&self, other: &Self) -> bool {
         self.records == other.records
     }
 }
 
-impl Eq for CustomerBook {}
+impl Eq for CustomerSet {}
 
-bankrail_values::impl_debug!(CustomerBook, self; customers: self.records.keys());
+bankrail_values::impl_debug!(CustomerSet, self; customers: self.records.keys());

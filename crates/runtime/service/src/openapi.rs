@@ -1,14 +1,14 @@
-//! The contract: an OpenAPI 3.1 document of the requests that the provider serves and of those that
-//! it sends to its customers' receivers (Specification: "Webhook receivers").
+//! The OpenAPI 3.1 document of the requests that the provider serves and of those that it sends to
+//! its customers' receivers (Specification: "Webhook receivers").
 //!
-//! `contract.json` beside this file is the document of a provider with default options and the
+//! `openapi.json` beside this file is the document of a provider with default options and the
 //! issuer `https://bank.example`, without the schemas of webhook messages, which `bankrail-webhook`
-//! writes. This file fills in what the options decide. The tests `tests/it/contract.rs` compare the
+//! writes. This file fills in what the options decide. The tests `tests/it/openapi.rs` compare the
 //! document with the tables and constants of the code, and with each answer of a provider.
 
 #![allow(
     clippy::indexing_slicing,
-    reason = "the members stand in contract.json, and a test fills in each of them"
+    reason = "the members stand in openapi.json, and a test fills in each of them"
 )]
 
 use crate::issuer::Issuer;
@@ -22,7 +22,7 @@ use http::StatusCode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-const TEMPLATE: &str = include_str!("contract.json");
+const TEMPLATE: &str = include_str!("openapi.json");
 
 /// Writes the document of a provider.
 pub(crate) fn document(
@@ -31,7 +31,7 @@ pub(crate) fn document(
     limiter: &Limiter,
 ) -> String {
     let mut document: Value =
-        serde_json::from_str(TEMPLATE).expect("contract.json is JSON, as each test of it shows");
+        serde_json::from_str(TEMPLATE).expect("openapi.json is JSON, as each test of it shows");
     let info = &mut document["info"];
     info["version"] = json!(env!("CARGO_PKG_VERSION"));
     info["x-limits"] = json!(
@@ -77,7 +77,7 @@ fn paths(
         public.push((issuer.keys_path(), "/.well-known/jwks.json"));
         public.push((options.authorization_path(), "/authorize"));
     }
-    if let Some(path) = options.contract_path() {
+    if let Some(path) = options.openapi_path() {
         public.push((path, "/openapi.json"));
     }
     let (_, other_method) = options.answer(StatementFailure::Method);
@@ -194,8 +194,8 @@ fn fill_schemas(schemas: &mut Value, options: &ProviderOptions, issuer: Option<&
             schemas.remove(name);
         }
     }
-    if options.contract_path().is_none() {
-        schemas.remove("Contract");
+    if options.openapi_path().is_none() {
+        schemas.remove("OpenApiDocument");
     }
     let messages = bankrail_webhook::schema::components();
     let messages: Map<String, Value> =
