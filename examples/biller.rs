@@ -8,7 +8,9 @@
 //! `/livez`, `/readyz` and `/metrics` are at 127.0.0.1:9091, or at the address in the environment
 //! variable `BILLER_OPERATIONS`.
 
-use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers, ReceiversOptions};
+use bankrail::client::receivers::{
+    Conflict, Delivery, HandlerError, Handlers, ReceiversOptions, WorkerOptions,
+};
 use bankrail::client::receivers::{OutcomeWatch, OutcomeWatchOptions};
 use bankrail::client::{ClientOptions, Connection, LedgerChange, NewEntries};
 use bankrail::client::{PolledAccount, Poller, PollerOptions, SealingSecret};
@@ -68,11 +70,10 @@ async fn main() -> Result<(), MainError> {
         PollerOptions::new().log_handler_errors(true),
     );
     let receivers = bank.receivers(Arc::new(store.inbox()), ReceiversOptions::new())?;
-    let worker = receivers.worker(
-        Handlers::new()
-            .on_any_transactional(keep)
-            .on_conflict(contradicted),
-    );
+    let handlers = Handlers::new()
+        .on_any_transactional(keep)
+        .on_conflict(contradicted);
+    let worker = receivers.worker(handlers, WorkerOptions::new());
     let server = bank
         .server(receivers.router(), ServerOptions::new())
         .await?;

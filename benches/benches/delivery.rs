@@ -24,7 +24,7 @@ use bankrail_service::delivery::{
     TransportRequest, TransportResponse,
 };
 use bankrail_stores::sqlite::SqliteStore;
-use bankrail_values::{HyphenatedUuid, SystemClock};
+use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::{Acknowledgement, CaseType, DeliveryHeaders, Message, MessageKind, samples};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -180,14 +180,7 @@ async fn deliver(messages: u32, keys: Arc<Keys>) -> Duration {
         .concurrency(AT_ONCE)
         .per_endpoint(u32::try_from(AT_ONCE).unwrap());
     let transport = Arc::new(Answering(sent.clone()));
-    let dispatcher = Dispatcher::new(
-        store.clone(),
-        endpoints,
-        transport,
-        Arc::new(SystemClock),
-        options,
-    )
-    .unwrap();
+    let dispatcher = Dispatcher::new(store.clone(), endpoints, transport, options).unwrap();
     let written: Vec<_> = (0..messages).map(message).collect();
     let begun = Instant::now();
     let running = dispatcher.clone();

@@ -17,7 +17,7 @@ use bankrail_service::delivery::{
     HttpsTransportOptions,
 };
 use bankrail_stores::sqlite::SqliteStore;
-use bankrail_values::{HyphenatedUuid, SystemClock};
+use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, TransactionStatus, samples};
 use std::collections::HashMap;
@@ -89,13 +89,7 @@ impl Bank {
         let outbox = Arc::new(SqliteStore::open_in_memory(Default::default())?.outbox());
         let transport = Arc::new(self.transport.clone());
         let options = DispatcherOptions::new();
-        let dispatcher = Dispatcher::new(
-            outbox,
-            endpoints.clone(),
-            transport,
-            Arc::new(SystemClock),
-            options,
-        )?;
+        let dispatcher = Dispatcher::new(outbox, endpoints.clone(), transport, options)?;
         let (well, ill) = (serve(answers(times.clone())).await?, serve(hangs()).await?);
         for number in 0..hanging {
             let id = EndpointId::parse(&format!("hanging {number}"))?;

@@ -18,7 +18,7 @@ use bankrail_service::delivery::{
 };
 use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::{PostgresOptions, PostgresStore};
-use bankrail_values::{HyphenatedUuid, SystemClock};
+use bankrail_values::HyphenatedUuid;
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, TransactionStatus, samples};
 use std::collections::HashMap;
@@ -115,13 +115,7 @@ async fn round(outage: Outage, socket: &str, restart: &str) -> Result<Round, Fai
     }
     let transport = Arc::clone(&receivers) as Arc<dyn Transport>;
     let options = DispatcherOptions::new().slow_concurrency(256);
-    let dispatcher = Dispatcher::new(
-        Arc::new(store.outbox()),
-        endpoints,
-        transport,
-        Arc::new(SystemClock),
-        options,
-    )?;
+    let dispatcher = Dispatcher::new(Arc::new(store.outbox()), endpoints, transport, options)?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let delivering = dispatcher.clone();
     let delivering =

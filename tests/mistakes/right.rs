@@ -1,6 +1,8 @@
 //! A biller without a mistake: what the cases are measured against.
 use bankrail::client::SealingSecret;
-use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers, ReceiversOptions};
+use bankrail::client::receivers::{
+    Conflict, Delivery, HandlerError, Handlers, ReceiversOptions, WorkerOptions,
+};
 use bankrail::client::{
     ClientOptions, Connection, LedgerChange, NewEntries, PolledAccount, Poller, PollerOptions,
 };
@@ -34,11 +36,10 @@ async fn run() -> Result<(), MainError> {
         PollerOptions::new(),
     );
     let receivers = bank.receivers(Arc::new(store.inbox()), ReceiversOptions::new())?;
-    let worker = receivers.worker(
-        Handlers::new()
-            .on_any_transactional(keep)
-            .on_conflict(contradicted),
-    );
+    let handlers = Handlers::new()
+        .on_any_transactional(keep)
+        .on_conflict(contradicted);
+    let worker = receivers.worker(handlers, WorkerOptions::new());
     let server = bank
         .server(receivers.router(), ServerOptions::new())
         .await?;

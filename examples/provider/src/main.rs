@@ -266,7 +266,6 @@ async fn main() -> Result<(), MainError> {
                 store.outbox(),
                 endpoints,
                 transport,
-                Arc::new(SystemClock),
                 DispatcherOptions::new(),
             )?;
 

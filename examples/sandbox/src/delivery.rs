@@ -40,8 +40,7 @@ pub(crate) fn dispatcher(
         outbox,
         endpoints,
         Arc::new(transport),
-        clock,
-        DispatcherOptions::new(),
+        DispatcherOptions::new().clock(clock),
     )?)
 }
 

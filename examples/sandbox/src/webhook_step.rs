@@ -3,7 +3,9 @@
 use crate::delivery::{ENDPOINT, dispatcher, headers};
 use crate::server::Server;
 use crate::tour::{Sandbox, expect};
-use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
+use bankrail::client::receivers::{
+    Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions,
+};
 use bankrail::mailbox::{EndpointId, OutboxStore};
 use bankrail::secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
 use bankrail::service::delivery::{Dispatcher, EndpointUrl};
@@ -45,7 +47,7 @@ pub(crate) async fn run(sandbox: &Sandbox) -> Result<(), Box<dyn Error>> {
     )?;
     let options = ReceiversOptions::new().clock(sandbox.clock.clone());
     let receivers = Receivers::new(opener, RECEIVER_KEY, inbox, options)?;
-    let worker = receivers.worker(handlers(&seen));
+    let worker = receivers.worker(handlers(&seen), WorkerOptions::new());
     let server = Server::start(receivers.router(), &sandbox.certificates).await?;
     println!("receivers at   {}", server.base_url());
 

@@ -104,14 +104,8 @@ async fn serve(folder: &Path, store: &SqliteStore) -> Result<(), MainError> {
     let transport = Arc::new(HttpsTransport::new(
         HttpsTransportOptions::new().tls_roots(roots),
     )?);
-    let (outbox, clock) = (Arc::new(store.outbox()), Arc::new(SystemClock));
-    let dispatcher = Dispatcher::new(
-        outbox,
-        endpoints,
-        transport,
-        clock,
-        DispatcherOptions::new(),
-    )?;
+    let outbox = Arc::new(store.outbox());
+    let dispatcher = Dispatcher::new(outbox, endpoints, transport, DispatcherOptions::new())?;
 
     // `/livez`, `/readyz` and `/metrics`.
     let (database, stopping) = (store.clone(), shutdown.clone().wanted());

@@ -2,17 +2,10 @@
 //! says: pass `Arc::new(store.outbox())`
 use bankrail::service::delivery::{Dispatcher, DispatcherOptions, Endpoints, Transport};
 use bankrail::stores::sqlite::SqliteStore;
-use bankrail::values::SystemClock;
 use std::sync::Arc;
 
 fn deliver(store: Arc<SqliteStore>, transport: Arc<dyn Transport>) {
-    let _ = Dispatcher::new(
-        store,
-        Endpoints::new(),
-        transport,
-        Arc::new(SystemClock),
-        DispatcherOptions::new(),
-    );
+    let _ = Dispatcher::new(store, Endpoints::new(), transport, DispatcherOptions::new());
 }
 
 fn main() {}

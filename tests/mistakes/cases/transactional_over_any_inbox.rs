@@ -1,6 +1,8 @@
 //! An inbox that is chosen when the program runs has no transaction.
 //! says: use the type itself, not `dyn Inbox`
-use bankrail::client::receivers::{Delivery, HandlerError, Handlers, Receivers, Worker};
+use bankrail::client::receivers::{
+    Delivery, HandlerError, Handlers, Receivers, Worker, WorkerOptions,
+};
 use bankrail::stores::sqlite::{SqliteWork, rusqlite};
 use bankrail::webhook::Message;
 
@@ -9,7 +11,10 @@ async fn keep(_: Delivery<Message>) -> Result<SqliteWork, HandlerError> {
 }
 
 fn work(receivers: &Receivers) -> Worker {
-    receivers.worker(Handlers::new().on_any_transactional(keep))
+    receivers.worker(
+        Handlers::new().on_any_transactional(keep),
+        WorkerOptions::new(),
+    )
 }
 
 fn main() {}

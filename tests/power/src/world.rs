@@ -34,9 +34,7 @@ use bankrail_service::{
     Provider, ProviderOptions, RegisteredAccount, StatementQuery,
 };
 use bankrail_statement::{AccountId, EntryChannel, MaxEntries, PagePosition};
-use bankrail_values::{
-    Currency, Decimal, HyphenatedUuid, Money, SecretString, StoreFuture, SystemClock,
-};
+use bankrail_values::{Currency, Decimal, HyphenatedUuid, Money, SecretString, StoreFuture};
 use bankrail_webhook::{CaseType, DeliveryHeaders, Message, QueryNotification, samples};
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
@@ -99,9 +97,7 @@ impl<E: Engine> World<E> {
             Handlers::new().on_transactional(|received: Delivery<QueryNotification>| async move {
                 Ok::<_, HandlerError>(E::handled(received.message.case_id.to_string()))
             });
-        let worker = receivers
-            .worker(handlers)
-            .with_options(WorkerOptions::new());
+        let worker = receivers.worker(handlers, WorkerOptions::new());
         tokio::spawn(worker.run(pending()));
 
         let endpoint: EndpointId = "biller".parse()?;
@@ -123,7 +119,6 @@ impl<E: Engine> World<E> {
             bank.outbox(),
             endpoints,
             Arc::new(way),
-            Arc::new(SystemClock),
             DispatcherOptions::new(),
         )?;
         let delivering = dispatcher.clone();

@@ -175,12 +175,11 @@ impl Company {
         });
         let keys = self.fetch_keys(&way).await;
         let receivers = self.receivers(life, &clock, &keys);
-        let worker = receivers.worker(self.handlers(life)).with_options(
-            WorkerOptions::new()
-                .poll(self.world.longest_idle())
-                // Few and soon, so that they are used up within a run.
-                .schedule(Schedule::new([0, 2, 5].map(Duration::from_secs), 20)),
-        );
+        let options = WorkerOptions::new()
+            .poll(self.world.longest_idle())
+            // Few and soon, so that they are used up within a run.
+            .schedule(Schedule::new([0, 2, 5].map(Duration::from_secs), 20));
+        let worker = receivers.worker(self.handlers(life), options);
         let client = self.client(life, &clock, way);
         let poller = self.poller(number, life, &client);
         if let Some(place) = lock(&self.pollers).get_mut(number) {

@@ -248,8 +248,7 @@ impl Bank {
             Arc::new(self.used(life, self.store().outbox())),
             endpoints,
             Arc::new(way),
-            Arc::clone(&clock),
-            options,
+            options.clock(Arc::clone(&clock)),
         )
         .expect("random bytes");
         if let Some(place) = lock(&self.dispatchers).get_mut(number) {

@@ -179,7 +179,7 @@ impl Plan {
         let handlers = handlers(Arc::new(move || {
             failing.lock().unwrap().pop_front().unwrap_or(false)
         }));
-        let worker = receivers.worker(handlers).with_options(options);
+        let worker = receivers.worker(handlers, options);
         let line = Arc::new(Line {
             router: receivers.router(),
             faults: Mutex::new(self.faults.into()),
@@ -193,8 +193,7 @@ impl Plan {
                 outbox.clone(),
                 endpoints,
                 line.clone(),
-                clock,
-                options_of_the_sender(),
+                options_of_the_sender().clock(clock),
             )
             .unwrap()
         };

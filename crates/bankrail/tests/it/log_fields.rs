@@ -16,7 +16,7 @@ use bankrail_service::{
 };
 use bankrail_statement::AccountId;
 use bankrail_stores::memory::MemoryStore;
-use bankrail_values::{Currency, StoreFuture, SystemClock};
+use bankrail_values::{Currency, StoreFuture};
 use bankrail_webhook::{Message, MessageKind, PaymentOutcome, TransactionStatus, samples};
 use http_body_util::BodyExt;
 use std::collections::BTreeSet;
@@ -194,14 +194,7 @@ async fn delivery() {
     let line = Arc::new(Line(receivers.router()));
     let endpoints = endpoints("https://biller.example/", &keys);
     let options = DispatcherOptions::new();
-    let sender = Dispatcher::new(
-        Arc::new(store.outbox()),
-        endpoints,
-        line,
-        Arc::new(SystemClock),
-        options,
-    )
-    .unwrap();
+    let sender = Dispatcher::new(Arc::new(store.outbox()), endpoints, line, options).unwrap();
     let outcome: Message = samples::payment_outcome(&TransactionStatus::SettlementCompleted).into();
     sender
         .enqueue(
@@ -215,8 +208,7 @@ async fn delivery() {
     let handlers = Handlers::new().on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(())));
     assert_eq!(
         receivers
-            .worker(handlers)
-            .with_options(WorkerOptions::new())
+            .worker(handlers, WorkerOptions::new())
             .run_due()
             .await
             .unwrap(),

@@ -4,7 +4,9 @@
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
 use bankrail::bank::{Booked, Booking, BookingKind, SqliteLedger};
-use bankrail::client::receivers::{Delivery, Handlers, Receivers, ReceiversOptions, Worker};
+use bankrail::client::receivers::{
+    Delivery, Handlers, Receivers, ReceiversOptions, Worker, WorkerOptions,
+};
 use bankrail::client::{
     Archive, Client, LedgerChange, NewEntries, PolledAccount, Poller, PollerOptions, SealingSecret,
 };
@@ -157,7 +159,10 @@ impl Biller {
         let receivers =
             Receivers::new(bank.opener(), FakeBank::RECEIVER_API_KEY, inbox, options).unwrap();
         bank.serve(receivers.router()).await;
-        let worker = receivers.worker(Handlers::new().on_any_transactional(keep));
+        let worker = receivers.worker(
+            Handlers::new().on_any_transactional(keep),
+            WorkerOptions::new(),
+        );
         Self {
             store,
             poller,
@@ -373,8 +378,7 @@ async fn a_restored_biller_gets_again_what_was_delivered_since_its_backup() {
             outbox.clone(),
             endpoints("https://biller.example", &keys),
             line,
-            clock.clone(),
-            DispatcherOptions::new(),
+            DispatcherOptions::new().clock(clock.clone()),
         )
         .unwrap()
     };
@@ -447,8 +451,7 @@ async fn a_provider_goes_on_from_a_backup() {
             outbox,
             endpoints,
             line.clone(),
-            clock.clone(),
-            DispatcherOptions::new(),
+            DispatcherOptions::new().clock(clock.clone()),
         )
         .unwrap()
     };

@@ -3,7 +3,6 @@
 //! ```
 //! use bankrail_rate_limit::layer::{LimitKey, LimitLayer, LimitLayerOptions, RequestLimit};
 //! use bankrail_rate_limit::{CallType, Limiter};
-//! use bankrail_values::SystemClock;
 //! use std::sync::Arc;
 //!
 //! // A layer further out proved who calls, and left the customer's code in the extensions.
@@ -12,7 +11,7 @@
 //!     None => RequestLimit::Refused(http::StatusCode::UNAUTHORIZED),
 //! };
 //! let options = LimitLayerOptions::new().problem_json().rate_limit_headers(true);
-//! let layer = LimitLayer::new(Arc::new(Limiter::default()), Arc::new(SystemClock), key, options);
+//! let layer = LimitLayer::new(Arc::new(Limiter::default()), key, options);
 //! # let _ = layer;
 //! ```
 

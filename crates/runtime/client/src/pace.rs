@@ -3,7 +3,6 @@
 use crate::pacer::{Pacer, PacerOptions};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Policy};
-use bankrail_values::Clock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
@@ -51,22 +50,15 @@ pub(crate) struct PacedApart {
     policy: Policy,
     options: PacerOptions,
     customer: CustomerCode,
-    clock: Arc<dyn Clock>,
     pacers: Mutex<HashMap<String, Arc<Pacer>>>,
 }
 
 impl PacedApart {
-    pub(crate) fn new(
-        policy: Policy,
-        options: PacerOptions,
-        customer: CustomerCode,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    pub(crate) fn new(policy: Policy, options: PacerOptions, customer: CustomerCode) -> Self {
         Self {
             policy,
             options,
             customer,
-            clock,
             pacers: Mutex::default(),
         }
     }
@@ -87,7 +79,6 @@ impl PacedApart {
             Arc::new(Pacer::new(
                 CallType::Statement,
                 self.policy,
-                self.clock.clone(),
                 self.options.clone().customer(&name),
             ))
         });

@@ -9,8 +9,8 @@ pub use pacing::{PaceError, Pacing};
 
 use bankrail_rate_limit::{CallType, Charge, CounterStore, Counting, Policy};
 use bankrail_values::{Clock, Timestamp};
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use unsent::{Replacement, Unsent};
@@ -43,12 +43,10 @@ use unsent::{Replacement, Unsent};
 /// ```
 /// use bankrail_client::{Pacer, PacerOptions};
 /// use bankrail_rate_limit::{CallType, default_limits};
-/// use bankrail_values::SystemClock;
-/// use std::sync::Arc;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let statements = default_limits(CallType::Statement);
-/// let pacer = Pacer::new(CallType::Statement, statements, Arc::new(SystemClock), PacerOptions::new());
+/// let pacer = Pacer::new(CallType::Statement, statements, PacerOptions::new());
 /// pacer.acquire(1).await?; // and then ask for the statement
 /// # Ok(())
 /// # }
@@ -57,7 +55,6 @@ use unsent::{Replacement, Unsent};
 pub struct Pacer {
     call_type: CallType,
     policy: Policy,
-    clock: Arc<dyn Clock>,
     options: PacerOptions,
     /// The wait that a service asked for.
     hold: std::sync::Mutex<Option<Hold>>,
@@ -112,17 +109,11 @@ impl Pacer {
     /// A pacer for one customer's calls of one type. By default it waits for up to a minute, counts
     /// by itself, and keeps a guard of 100 ms.
     #[must_use]
-    pub fn new(
-        call_type: CallType,
-        policy: Policy,
-        clock: Arc<dyn Clock>,
-        options: PacerOptions,
-    ) -> Self {
+    pub fn new(call_type: CallType, policy: Policy, options: PacerOptions) -> Self {
         Self {
             call_type,
             // A refused charge is repeated after the wait, and must not use up the limit meanwhile.
             policy: policy.with_counting(Counting::Admitted),
-            clock,
             options,
             hold: std::sync::Mutex::default(),
             opens: AtomicI64::new(i64::MIN),
@@ -140,7 +131,7 @@ impl Pacer {
     /// [`PaceError::Store`] when the counters fail.
     pub async fn acquire(&self, cost: u32) -> Result<Permit, PaceError> {
         self.policy.check_cost(cost)?;
-        let begun = self.clock.now();
+        let begun = self.options.clock.now();
         let mut waiting = Waiting {
             begun,
             deadline: self.options.pacing.deadline(begun),
@@ -162,7 +153,7 @@ impl Pacer {
         };
         loop {
             self.clear_of_boundaries(&mut waiting).await?;
-            let now = self.clock.now();
+            let now = self.options.clock.now();
             let opens = match self.held(now) {
                 Some(until) => until,
                 None => match self.charge(now, cost).await? {
@@ -197,7 +188,7 @@ impl Pacer {
     /// latest time given counts. If the clock is set back meanwhile, the wait is not longer than it
     /// was by the clock of this call.
     pub fn hold_until(&self, at: Timestamp) {
-        let now = self.clock.now();
+        let now = self.options.clock.now();
         let mut hold = self.hold();
         let before = hold.and_then(|hold| hold.as_of(now));
         let until = before.map_or(at, |hold| hold.until.max(at));
@@ -213,12 +204,12 @@ impl Pacer {
     /// The clock that calls are paced by.
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
-        &*self.clock
+        &*self.options.clock
     }
 
     /// Waits until no window's boundary is within the guard.
     async fn clear_of_boundaries(&self, waiting: &mut Waiting) -> Result<(), PaceError> {
-        let mut now = self.clock.now();
+        let mut now = self.options.clock.now();
         while let Some(clear) = self
             .policy
             .windows()
@@ -227,7 +218,7 @@ impl Pacer {
             .max()
         {
             self.sleep_until(clear, now, waiting).await?;
-            let before = std::mem::replace(&mut now, self.clock.now());
+            let before = std::mem::replace(&mut now, self.options.clock.now());
             if now <= before {
                 // A clock that stands still, as in tests, would hold the call back without end.
                 break;

@@ -21,7 +21,9 @@
 //! ```
 //! # #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 //! # fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! use bankrail_client::receivers::{Conflict, Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
+//! use bankrail_client::receivers::{
+//!     Conflict, Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions,
+//! };
 //! use bankrail_jose::{RsaSize, SigningKey, DecryptionKey};
 //! use bankrail_secured_payload::{OpenOptions, Opener};
 //! use bankrail_stores::sqlite::{SqliteOptions, SqliteStore};
@@ -44,7 +46,8 @@
 //! let receivers = Receivers::new(opener, "our-api-key", inbox, ReceiversOptions::new())?;
 //! let router: axum::Router = receivers.router();
 //! // Without `on_conflict` a message that contradicts an earlier one becomes a dead letter.
-//! let worker = receivers.worker(Handlers::new().on(paid).on_conflict(contradicted));
+//! let handlers = Handlers::new().on(paid).on_conflict(contradicted);
+//! let worker = receivers.worker(handlers, WorkerOptions::new());
 //! // `serve::Server` of `bankrail-http` serves the router, and beside it `worker.run(stop)` handles the messages.
 //! # let _ = (router, worker);
 //! # Ok(())

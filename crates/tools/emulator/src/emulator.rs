@@ -139,7 +139,8 @@ impl Emulator {
         let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
         let endpoints = Endpoints::new();
         let kept = Arc::clone(&outbox);
-        let dispatcher = Dispatcher::new(kept, endpoints.clone(), transport, clock, dispatcher)?;
+        let dispatcher =
+            Dispatcher::new(kept, endpoints.clone(), transport, dispatcher.clock(clock))?;
         let (router, report_day) = (
             front.around(provider.router()),
             provider.report_day().clone(),

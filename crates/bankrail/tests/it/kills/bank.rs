@@ -139,8 +139,7 @@ fn dispatcher(found: &Surroundings, store: &SqliteStore, answered: Arc<Semaphore
         Arc::new(store.outbox()),
         endpoints,
         transport,
-        Arc::new(found.clock),
-        options,
+        options.clock(Arc::new(found.clock)),
     )
     .unwrap()
 }

@@ -3,7 +3,7 @@
 
 use super::{CUSTOMER_KEY, Surroundings, print};
 use crate::both::API_KEY;
-use bankrail_client::receivers::{Delivery, Handlers, Receivers, ReceiversOptions};
+use bankrail_client::receivers::{Delivery, Handlers, Receivers, ReceiversOptions, WorkerOptions};
 use bankrail_client::{
     Client, ClientOptions, Credentials, NewEntries, PolledAccount, Poller, PollerOptions,
     SealingSecret, TlsRoots,
@@ -26,7 +26,11 @@ async fn process() {
     let found = Surroundings::find();
     let store = open(&found).await;
     let (receivers, handlers) = receivers(&found, &store);
-    tokio::spawn(receivers.worker(handlers).run(std::future::pending()));
+    tokio::spawn(
+        receivers
+            .worker(handlers, WorkerOptions::new())
+            .run(std::future::pending()),
+    );
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, found.biller_port))
         .await
         .unwrap();
@@ -46,7 +50,11 @@ async fn process() {
 /// Handles all that is in the inbox.
 pub(super) async fn work_off(found: &Surroundings) {
     let (receivers, handlers) = receivers(found, &open(found).await);
-    receivers.worker(handlers).run_due().await.unwrap();
+    receivers
+        .worker(handlers, WorkerOptions::new())
+        .run_due()
+        .await
+        .unwrap();
 }
 
 async fn open(found: &Surroundings) -> SqliteStore {

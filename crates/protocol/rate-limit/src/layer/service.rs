@@ -3,8 +3,7 @@
 use super::headers::write_rate_limit;
 use super::refusal::{LimitRefusal, RefusalBody};
 use crate::{CallType, Limiter};
-use bankrail_values::Clock;
-use bankrail_values::RequestKey;
+use bankrail_values::{Clock, RequestKey, SystemClock};
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
@@ -67,16 +66,26 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 #[derive(Clone)]
 pub struct LimitLayer {
     limiter: Arc<Limiter>,
-    clock: Arc<dyn Clock>,
     key: Arc<KeyOf>,
     options: LimitLayerOptions,
 }
 
 /// Options of a [`LimitLayer`].
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct LimitLayerOptions {
     body: Option<Arc<BodyOf>>,
     rate_limit_headers: bool,
+    clock: Arc<dyn Clock>,
+}
+
+impl Default for LimitLayerOptions {
+    fn default() -> Self {
+        Self {
+            body: None,
+            rate_limit_headers: false,
+            clock: Arc::new(SystemClock),
+        }
+    }
 }
 
 impl LimitLayerOptions {
@@ -110,6 +119,13 @@ impl LimitLayerOptions {
         self.rate_limit_headers = wanted;
         self
     }
+
+    /// Sets the clock that requests are charged by. Default: the system's.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
 }
 
 impl LimitLayer {
@@ -117,13 +133,11 @@ impl LimitLayer {
     /// or the treatment of one that is not charged.
     pub fn new(
         limiter: Arc<Limiter>,
-        clock: Arc<dyn Clock>,
         key: impl Fn(&Parts) -> RequestLimit + Send + Sync + 'static,
         options: LimitLayerOptions,
     ) -> Self {
         Self {
             limiter,
-            clock,
             key: Arc::new(key),
             options,
         }
@@ -141,7 +155,7 @@ impl LimitLayer {
             }) => {
                 match self
                     .limiter
-                    .admit(&customer, call_type, self.clock.now())
+                    .admit(&customer, call_type, self.options.clock.now())
                     .await
                 {
                     Ok(decision) => {

@@ -79,7 +79,11 @@ impl World {
             None => RequestLimit::Refused(StatusCode::UNAUTHORIZED),
         };
         Self {
-            layer: LimitLayer::new(Arc::new(limiter), Arc::clone(&clock) as _, key, options),
+            layer: LimitLayer::new(
+                Arc::new(limiter),
+                key,
+                options.clock(Arc::clone(&clock) as _),
+            ),
             clock,
         }
     }

@@ -185,10 +185,13 @@ impl ClientOptions {
             .counters
             .clone()
             .unwrap_or_else(|| Arc::new(MemoryCounters::default()));
-        let pacing = PacerOptions::new()
+        let alone = PacerOptions::new()
+            .pacing(self.pacing)
+            .clock(self.clock.clone());
+        let pacing = alone
+            .clone()
             .counters(counters)
-            .customer(credentials.code.as_str())
-            .pacing(self.pacing);
+            .customer(credentials.code.as_str());
         let caller = |endpoint, call, call_type, policy, limit| Caller {
             http: http.clone(),
             #[cfg(feature = "simulation")]
@@ -197,12 +200,7 @@ impl ClientOptions {
             endpoint,
             call,
             api_key: api_key.clone(),
-            pacer: Arc::new(Pacer::new(
-                call_type,
-                policy,
-                self.clock.clone(),
-                pacing.clone(),
-            )),
+            pacer: Arc::new(Pacer::new(call_type, policy, pacing.clone())),
             closing: closing.clone(),
             limit,
             failing: Failing::default(),
@@ -226,15 +224,9 @@ impl ClientOptions {
                 self.statement_limits,
                 pacing.clone(),
                 credentials.code.clone(),
-                self.clock.clone(),
             )
         });
-        let held = PacedApart::new(
-            Policy::unlimited(),
-            PacerOptions::new().pacing(self.pacing),
-            credentials.code.clone(),
-            self.clock.clone(),
-        );
+        let held = PacedApart::new(Policy::unlimited(), alone, credentials.code.clone());
         let caller = caller(
             endpoint,
             Call::Statement,

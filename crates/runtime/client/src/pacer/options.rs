@@ -2,6 +2,7 @@
 
 use super::Pacing;
 use bankrail_rate_limit::{Capacity, CounterStore, MemoryCounters, OnFull};
+use bankrail_values::{Clock, SystemClock};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,5 +23,7 @@ bankrail_values::options! {
         /// The most that the two clocks may differ, the way to the provider included; at most a
         /// quarter of the shortest window is kept. Default: 100 ms.
         pub(super) guard: Duration = Duration::from_millis(100),
+        /// The clock that calls are paced by. Default: the system's.
+        pub(super) clock: Arc<dyn Clock> = Arc::new(SystemClock),
     }
 }

@@ -4,7 +4,7 @@ use super::delivery::{Opening, OpeningKey, ReceiverState};
 use super::handler::Handlers;
 use super::options::{ReceiversOptions, ReceiversOptionsError};
 use super::service::{self, Receiver};
-use super::worker::Worker;
+use super::worker::{Worker, WorkerOptions};
 use axum::Router;
 use bankrail_http::{__private::LineBound, CpuPool, HeadBoundsLayer, HeadError};
 use bankrail_jose::remote::RemoteDecrypter;
@@ -115,15 +115,15 @@ impl<I: Inbox + ?Sized + 'static> Receivers<I> {
 
     /// A worker that handles what these receivers store. Several workers may share an inbox.
     #[must_use = "a worker handles messages while its `run` is awaited"]
-    pub fn worker(&self, handlers: Handlers<I>) -> Worker<I> {
-        let options = &self.0.options;
-        let arrived = self.0.arrived.clone();
+    pub fn worker(&self, handlers: Handlers<I>, options: WorkerOptions) -> Worker<I> {
+        let own = &self.0.options;
         Worker::new(
             self.0.inbox.clone(),
             handlers,
-            options.clock.clone(),
-            arrived,
-            options.retention,
+            own.clock.clone(),
+            self.0.arrived.clone(),
+            own.retention,
+            options,
         )
     }
 }

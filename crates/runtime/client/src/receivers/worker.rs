@@ -85,6 +85,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         clock: Arc<dyn Clock>,
         arrived: Arc<Notify>,
         retention: Option<Duration>,
+        options: WorkerOptions,
     ) -> Self {
         measure::describe();
         let owners = Arc::new(Mutex::new(LeaseOwners::from_random_bytes(
@@ -95,7 +96,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             handlers,
             clock,
             arrived,
-            options: WorkerOptions::default(),
+            options,
             retention,
             owners,
             counts: Arc::default(),
@@ -129,13 +130,6 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         } else {
             Ok(())
         }
-    }
-
-    /// Replaces the options.
-    #[must_use]
-    pub fn with_options(mut self, options: WorkerOptions) -> Self {
-        self.options = options;
-        self
     }
 
     /// Handles messages until `stop` is ready. Then it takes no more, lets the running handlers

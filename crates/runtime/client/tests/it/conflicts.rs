@@ -69,9 +69,7 @@ async fn a_conflict_goes_to_its_handler_and_never_to_the_ordinary_one() {
         );
         async { Ok(()) }
     });
-    let worker = receivers
-        .worker(handlers)
-        .with_options(WorkerOptions::new().concurrency(1));
+    let worker = receivers.worker(handlers, WorkerOptions::new().concurrency(1));
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &changed()).await;
     deliver(&receivers, KIND, &changed()).await;
@@ -89,9 +87,7 @@ async fn a_conflict_without_a_handler_is_a_dead_letter_that_is_counted_and_logge
     let log = Log::start();
     let (inbox, receivers) = memory();
     let seen = Seen::default();
-    let worker = receivers
-        .worker(ordinary(&seen))
-        .with_options(WorkerOptions::new().concurrency(1));
+    let worker = receivers.worker(ordinary(&seen), WorkerOptions::new().concurrency(1));
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &changed()).await;
     assert_eq!(worker.run_due().await.unwrap(), 2);
@@ -126,7 +122,14 @@ async fn a_conflict_without_a_handler_is_a_dead_letter_that_is_counted_and_logge
         async { Ok(()) }
     });
     assert!(inbox.resend(dead[0].id, start()).await.unwrap());
-    assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 1);
+    assert_eq!(
+        receivers
+            .worker(handlers, WorkerOptions::new())
+            .run_due()
+            .await
+            .unwrap(),
+        1
+    );
     assert_eq!(take(&seen), ["conflict 2"]);
 }
 
@@ -154,7 +157,14 @@ async fn a_handler_of_conflicts_can_share_the_inboxs_transaction() {
         });
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &changed()).await;
-    assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 2);
+    assert_eq!(
+        receivers
+            .worker(handlers, WorkerOptions::new())
+            .run_due()
+            .await
+            .unwrap(),
+        2
+    );
     let read = |connection: &rusqlite::Connection| {
         connection.query_row("SELECT later, earlier FROM doubtful", [], |row| {
             Ok((row.get(0)?, row.get(1)?))
@@ -194,9 +204,7 @@ fn noting(
         }
     });
     let schedule = Schedule::new([0, 1, 1].map(Duration::from_secs), 0);
-    receivers
-        .worker(handlers)
-        .with_options(WorkerOptions::new().schedule(schedule))
+    receivers.worker(handlers, WorkerOptions::new().schedule(schedule))
 }
 
 /// A mandate outcome that follows a pending one under the same `request_id` is not a conflict with

@@ -200,9 +200,7 @@ async fn no_failure_of_a_receiver_tells_what_a_message_holds() {
     let options = WorkerOptions::new()
         .concurrency(1)
         .schedule(Schedule::new(pauses, 0));
-    let worker = receivers
-        .worker(handlers)
-        .with_options(options.poll(Duration::from_millis(50)));
+    let worker = receivers.worker(handlers, options.poll(Duration::from_millis(50)));
     for _ in 0..6 {
         worker.run_due().await.unwrap();
         clock.advance(Duration::from_secs(2));

@@ -2,7 +2,7 @@
 
 use crate::provider::{Provider, Reply, request};
 use crate::receivers::{deliver, delivery, message, options, receivers_with, seal, send};
-use bankrail_client::receivers::{Delivery, HandlerError, Handlers};
+use bankrail_client::receivers::{Delivery, HandlerError, Handlers, WorkerOptions};
 use bankrail_client::{NewEntries, PolledAccount, Poller, PollerOptions};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::{MandateNotification, MessageKind, PaymentOutcome};
@@ -198,7 +198,7 @@ async fn deliveries_and_the_state_of_the_inbox_are_counted() {
         .on(|_: Delivery<MandateNotification>| {
             std::future::ready(Err(HandlerError::permanent("no")))
         });
-    let worker = receivers.worker(handlers);
+    let worker = receivers.worker(handlers, WorkerOptions::new());
     worker.run_due().await.unwrap();
     // The gauges are set once at the beginning.
     let stop = async {

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use bankrail_client::receivers::{
     Delivery, DeliveryStage, HandlerError, Handlers, ObservedDelivery, ObservedOutcome, Receivers,
-    ReceiversOptions,
+    ReceiversOptions, WorkerOptions,
 };
 use bankrail_jose::{RsaSize, SigningKey};
 use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer, SecuredPayload};
@@ -248,7 +248,7 @@ async fn news_duplicates_and_conflicts_are_told_apart() {
     deliver(&receivers, KIND, &message(KIND)).await;
     deliver(&receivers, KIND, &message(KIND)).await;
     receivers
-        .worker(Handlers::new().on(nothing))
+        .worker(Handlers::new().on(nothing), WorkerOptions::new())
         .run_due()
         .await
         .unwrap();

@@ -35,6 +35,10 @@ impl Outage {
     }
 
     fn worker(&self) -> Worker {
+        self.worker_with(WorkerOptions::new())
+    }
+
+    fn worker_with(&self, options: WorkerOptions) -> Worker {
         let gate = self.gate.clone();
         let handlers = Handlers::new().on(move |_: Delivery<PaymentOutcome>| {
             let gate = gate.clone();
@@ -43,9 +47,7 @@ impl Outage {
                 Ok(())
             }
         });
-        self.receivers
-            .worker(handlers)
-            .with_options(WorkerOptions::new())
+        self.receivers.worker(handlers, options)
     }
 
     async fn deliver(&self, number: u32) {
@@ -195,9 +197,7 @@ async fn what_came_of_a_message_is_counted_once_although_the_answer_was_lost() {
 async fn a_lease_that_lasts_for_ever_ends_with_its_message() {
     let outage = Outage::new();
     outage.deliver(1).await;
-    let worker = outage
-        .worker()
-        .with_options(WorkerOptions::new().lease(Duration::MAX));
+    let worker = outage.worker_with(WorkerOptions::new().lease(Duration::MAX));
     assert_eq!(worker.run_due().await.unwrap(), 1);
     assert_eq!(outage.stands(1).await, (InboxState::Completed, 1));
 }

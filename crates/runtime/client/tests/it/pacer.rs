@@ -59,7 +59,7 @@ fn by_default(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
 }
 
 fn with_options(policy: Policy, clock: Arc<dyn Clock>, options: PacerOptions) -> Pacer {
-    Pacer::new(CallType::Payment, policy, clock, options)
+    Pacer::new(CallType::Payment, policy, options.clock(clock))
 }
 
 /// A pacer that waits as long as necessary.
@@ -206,8 +206,7 @@ fn statements(pacing: Pacing, clock: Arc<dyn Clock>) -> Pacer {
     Pacer::new(
         CallType::Statement,
         default_limits(CallType::Statement),
-        clock,
-        options,
+        options.clock(clock),
     )
 }
 

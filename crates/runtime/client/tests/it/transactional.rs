@@ -56,7 +56,7 @@ where
         });
         async move { Ok(work) }
     });
-    receivers.worker(handlers).with_options(options)
+    receivers.worker(handlers, options)
 }
 
 /// A work that fails after its effect is undone and handled again, with one effect. A work that is
@@ -247,9 +247,7 @@ async fn a_history_changes_with_the_messages_that_are_handled() {
                 transaction.apply_history("", &message, at).map(|_| ())
             }))
         });
-    let worker = receivers
-        .worker(handlers)
-        .with_options(WorkerOptions::new().concurrency(1));
+    let worker = receivers.worker(handlers, WorkerOptions::new().concurrency(1));
     let (outcomes, notifications) = (
         MessageKind::MandateOutcome,
         MessageKind::MandateNotification,
@@ -337,9 +335,7 @@ async fn the_handler_of_a_kind_comes_before_that_of_any_message() {
         for kind in MessageKind::ALL {
             deliver(&receivers, kind, &message(kind)).await;
         }
-        let worker = receivers
-            .worker(handlers)
-            .with_options(WorkerOptions::new().concurrency(1));
+        let worker = receivers.worker(handlers, WorkerOptions::new().concurrency(1));
         assert_eq!(worker.run_due().await.unwrap(), MessageKind::ALL.len());
         assert_eq!(
             *seen.lock().unwrap(),
@@ -359,7 +355,7 @@ async fn changes_are_followed_from_the_first_to_those_to_come() {
             transaction.apply_history("", &message, at).map(drop)
         }))
     });
-    let worker = receivers.worker(handlers);
+    let worker = receivers.worker(handlers, WorkerOptions::new());
     let (send, mut told) = mpsc::unbounded_channel();
     let histories = store.histories();
     let following = tokio::spawn(async move {

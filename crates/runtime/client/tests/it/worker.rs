@@ -60,7 +60,7 @@ async fn each_handler_gets_its_messages_once() {
                 Ok(())
             }
         });
-    let worker = receivers.worker(handlers).with_options(one_by_one());
+    let worker = receivers.worker(handlers, one_by_one());
     for kind in MessageKind::ALL {
         deliver(&receivers, kind, &message(kind)).await;
     }
@@ -79,8 +79,10 @@ async fn each_handler_gets_its_messages_once() {
 #[tokio::test]
 async fn a_worker_is_not_well_when_a_message_waits_too_long() {
     let (_, receivers, clock) = setup();
-    let worker = receivers
-        .worker(Handlers::new().on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(()))));
+    let worker = receivers.worker(
+        Handlers::new().on(|_: Delivery<PaymentOutcome>| std::future::ready(Ok(()))),
+        WorkerOptions::new(),
+    );
     worker.check().await.unwrap();
     deliver(&receivers, KIND, &message(KIND)).await;
     clock.advance(Duration::from_secs(1800));
@@ -118,7 +120,7 @@ async fn a_handler_of_any_message_gets_those_that_no_other_handler_is_for() {
     for kind in MessageKind::ALL {
         deliver(&receivers, kind, &message(kind)).await;
     }
-    let worker = receivers.worker(handlers).with_options(one_by_one());
+    let worker = receivers.worker(handlers, one_by_one());
     assert_eq!(worker.run_due().await.unwrap(), MessageKind::ALL.len());
     assert_eq!(
         *seen.lock().unwrap(),
@@ -136,11 +138,24 @@ fn failing<F>(receivers: &Receivers, calls: &Arc<AtomicU32>, what: fn() -> F) ->
 where
     F: Future<Output = Result<(), HandlerError>> + Send + 'static,
 {
+    failing_with(WorkerOptions::new(), receivers, calls, what)
+}
+
+fn failing_with<F>(
+    options: WorkerOptions,
+    receivers: &Receivers,
+    calls: &Arc<AtomicU32>,
+    what: fn() -> F,
+) -> Worker
+where
+    F: Future<Output = Result<(), HandlerError>> + Send + 'static,
+{
     let calls = calls.clone();
-    receivers.worker(Handlers::new().on(move |_: Delivery<PaymentOutcome>| {
+    let handler = move |_: Delivery<PaymentOutcome>| {
         calls.fetch_add(1, Ordering::SeqCst);
         what()
-    }))
+    };
+    receivers.worker(Handlers::new().on(handler), options)
 }
 
 #[tokio::test]
@@ -148,10 +163,9 @@ async fn a_failure_is_repeated_on_the_schedule_and_becomes_a_dead_letter() {
     let (inbox, receivers, clock) = setup();
     let calls = Arc::default();
     let options = one_by_one().schedule(Schedule::new([0, 1, 2].map(Duration::from_secs), 0));
-    let worker = failing(&receivers, &calls, || async {
+    let worker = failing_with(options, &receivers, &calls, || async {
         Err(std::io::Error::other("no luck").into())
     });
-    let worker = worker.with_options(options);
     deliver(&receivers, KIND, &message(KIND)).await;
     for (pause, expected) in [(0, 1), (999, 0), (1, 1), (1_999, 0), (1, 1), (1_000_000, 0)] {
         clock.advance(Duration::from_millis(pause));
@@ -262,11 +276,10 @@ async fn a_handler_that_works_for_long_keeps_its_lease() {
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
     let options = one_by_one().handler_timeout(Duration::from_secs(3600));
-    let worker = failing(&receivers, &calls, || async {
+    let worker = failing_with(options, &receivers, &calls, || async {
         tokio::time::sleep(Duration::from_secs(600)).await;
         Ok(())
     });
-    let worker = worker.with_options(options);
     let working = tokio::spawn(async move { worker.run_due().await });
     let other = failing(&receivers, &calls, || async { Ok(()) });
     while !working.is_finished() {
@@ -306,7 +319,14 @@ async fn findings_in_the_headers_reach_the_handler() {
         receivers.router().oneshot(request).await.unwrap().status(),
         200
     );
-    assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 1);
+    assert_eq!(
+        receivers
+            .worker(handlers, WorkerOptions::new())
+            .run_due()
+            .await
+            .unwrap(),
+        1
+    );
     let expected = [
         "optional_header X-Correlation-Id",
         "optional_header priority",
@@ -331,7 +351,7 @@ async fn a_running_worker_is_woken_and_finishes_what_it_began() {
     });
     let options = WorkerOptions::new().poll(Duration::from_secs(3600)); // so that only the arrival can wake it
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let worker = receivers.worker(handlers).with_options(options);
+    let worker = receivers.worker(handlers, options);
     let running = tokio::spawn(worker.run(async move {
         let _ = stopped.await;
     }));
@@ -356,7 +376,7 @@ async fn a_handler_that_outlives_the_grace_is_dropped_and_its_message_handled_ag
     deliver(&receivers, KIND, &message(KIND)).await;
     let calls = Arc::default();
     let options = one_by_one().handler_timeout(Duration::from_secs(3600));
-    let worker = failing(&receivers, &calls, std::future::pending).with_options(options);
+    let worker = failing_with(options, &receivers, &calls, std::future::pending);
     let seen = Arc::clone(&calls);
     let until_it_is_handled = async move {
         while seen.load(Ordering::SeqCst) == 0 {
@@ -388,8 +408,7 @@ async fn a_worker_that_may_handle_none_at_once_handles_one() {
         .poll(Duration::from_secs(3600));
     let running = tokio::spawn(
         receivers
-            .worker(handlers)
-            .with_options(options)
+            .worker(handlers, options)
             .run(std::future::pending()),
     );
     for _ in 0..10 {
@@ -465,7 +484,14 @@ async fn a_delivery_prints_nothing_of_its_message() {
             Ok(())
         }
     });
-    assert_eq!(receivers.worker(handlers).run_due().await.unwrap(), 1);
+    assert_eq!(
+        receivers
+            .worker(handlers, WorkerOptions::new())
+            .run_due()
+            .await
+            .unwrap(),
+        1
+    );
     let shown = shown.lock().unwrap();
     assert!(
         shown.contains("attempt: 1") && !shown.contains("SECRET") && !shown.contains("ACSC"),
@@ -533,20 +559,19 @@ async fn why_a_handler_failed_is_logged_where_that_is_wanted() {
         let log = Log::start();
         let (_, receivers, _) = setup();
         let calls = Arc::default();
+        let options = match wanted {
+            true => one_by_one().log_handler_errors(true),
+            false => one_by_one(),
+        };
         let worker = match poison {
-            true => failing(&receivers, &calls, || async {
+            true => failing_with(options, &receivers, &calls, || async {
                 Err(HandlerError::permanent("the month is closed"))
             }),
-            false => failing(&receivers, &calls, || async {
+            false => failing_with(options, &receivers, &calls, || async {
                 let cause = std::io::Error::other("no such column: amont");
                 Err(StoreError::new(StoreErrorKind::Unavailable, cause).into())
             }),
         };
-        let options = one_by_one();
-        let worker = worker.with_options(match wanted {
-            true => options.log_handler_errors(true),
-            false => options,
-        });
         deliver(&receivers, KIND, &message(KIND)).await;
         assert_eq!(worker.run_due().await.unwrap(), 1);
         let text = log.text();
@@ -568,14 +593,14 @@ async fn the_text_of_a_retry_is_in_the_line_and_cut() {
     let log = Log::start();
     let (_, receivers, _) = setup();
     let calls = Arc::default();
-    let worker = failing(&receivers, &calls, || async {
+    let options = one_by_one().log_handler_errors(true);
+    let worker = failing_with(options, &receivers, &calls, || async {
         Err(HandlerError::retryable(format!(
             "the ledger is locked{}",
             "!".repeat(10_000)
         )))
     });
     deliver(&receivers, KIND, &message(KIND)).await;
-    let worker = worker.with_options(one_by_one().log_handler_errors(true));
     assert_eq!(worker.run_due().await.unwrap(), 1);
     let text = log.text();
     let line = text
@@ -609,7 +634,14 @@ async fn messages_of_a_clock_that_was_ahead_are_handled_now() {
         assert_eq!(worker.run_due().await.unwrap(), 1, "{ahead:?}");
         assert_eq!(state(&inbox, 1).await, InboxState::Completed);
         let query = Handlers::new().on(|_: Delivery<QueryNotification>| std::future::ready(Ok(())));
-        assert_eq!(receivers.worker(query).run_due().await.unwrap(), 1);
+        assert_eq!(
+            receivers
+                .worker(query, WorkerOptions::new())
+                .run_due()
+                .await
+                .unwrap(),
+            1
+        );
         assert_eq!(state(&inbox, 2).await, InboxState::Completed);
     }
 }

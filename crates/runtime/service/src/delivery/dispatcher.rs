@@ -26,7 +26,7 @@ use bankrail_mailbox::{
     DEFAULT_TIME_OUT, EndpointId, Enqueued, Lease, LeaseOwner, LeaseOwners, LeaseRequest,
     OutboxEntry, OutboxStore, Outgoing, Schedule,
 };
-use bankrail_values::{Clock, RandomnessError, StoreError, random_bytes};
+use bankrail_values::{Clock, RandomnessError, StoreError, SystemClock, random_bytes};
 use bankrail_webhook::sender::RequestMismatchError;
 use bankrail_webhook::{DeliveryHeaders, Message, OutgoingError, OutgoingOptions};
 use std::future::Future;
@@ -79,7 +79,6 @@ struct Shared {
     endpoints: Endpoints,
     transport: Arc<dyn Transport>,
     pool: CpuPool,
-    clock: Arc<dyn Clock>,
     options: DispatcherOptions,
     wake: Notify,
     /// Locked while entries are leased: one lease is made after the other.
@@ -136,7 +135,6 @@ impl Dispatcher {
         outbox: Arc<dyn OutboxStore>,
         endpoints: Endpoints,
         transport: Arc<dyn Transport>,
-        clock: Arc<dyn Clock>,
         options: DispatcherOptions,
     ) -> Result<Self, RandomnessError> {
         let leases = Mutex::new(Leases::new(random_bytes()?));
@@ -147,7 +145,6 @@ impl Dispatcher {
             endpoints,
             transport,
             pool,
-            clock,
             options,
             wake,
             leases,
@@ -179,7 +176,7 @@ impl Dispatcher {
         let stored = self
             .shared
             .outbox
-            .enqueue(&outgoing, self.shared.clock.now())
+            .enqueue(&outgoing, self.shared.options.clock.now())
             .await;
         self.wake();
         stored.map_err(EnqueueError::Store)
@@ -439,7 +436,7 @@ impl Shared {
             leases.owners.given_back(began);
         }
         // Before the call, so that this process counts the lease as over no later than the outbox.
-        let (now, asked) = (self.clock.now(), Instant::now());
+        let (now, asked) = (self.options.clock.now(), Instant::now());
         if leases.owners.is_recall_due(now) {
             let latest = now.saturating_add(self.options.longest_wait());
             match self.outbox.recall(latest, now).await? {
@@ -487,11 +484,11 @@ impl Shared {
     /// Returns the time until the next entry is due; `None` if there is none or the outbox failed.
     async fn until_next(&self) -> Option<Duration> {
         let due = self.outbox.next_due().await.ok().flatten();
-        due.map(|due| due.saturating_since(self.clock.now()))
+        due.map(|due| due.saturating_since(self.options.clock.now()))
     }
 
     async fn snapshot(&self) -> Result<DispatcherSnapshot, StoreError> {
-        let at = self.clock.now();
+        let at = self.options.clock.now();
         Ok(DispatcherSnapshot {
             at,
             running: self.running.all(),
@@ -513,7 +510,7 @@ impl Shared {
     async fn forget(&self, retention: Duration) {
         match self
             .outbox
-            .forget(self.clock.now().saturating_sub(retention))
+            .forget(self.options.clock.now().saturating_sub(retention))
             .await
         {
             Ok(0) => {}
@@ -648,6 +645,8 @@ bankrail_values::options! {
         /// never, for all but one of several dispatchers over one outbox. Default: every 60 s.
         #[cfg(feature = "metrics")]
         gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
+        /// The clock of due times, leases and retention. Default: the system's.
+        clock: Arc<dyn Clock> = Arc::new(SystemClock),
     }
 }
 

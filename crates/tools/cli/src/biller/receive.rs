@@ -59,9 +59,10 @@ pub(super) async fn start(
     let receivers = connection
         .receivers(Arc::new(store.inbox()), options)
         .map_err(|error| failure(&error))?;
-    let worker = receivers
-        .worker(handlers(&journal))
-        .with_options(WorkerOptions::new().lease(LEASE).log_handler_errors(true));
+    let worker = receivers.worker(
+        handlers(&journal),
+        WorkerOptions::new().lease(LEASE).log_handler_errors(true),
+    );
     let router = receivers.router().fallback(move |uri: Uri| {
         unknown.tell(no_receiver(&uri));
         std::future::ready(StatusCode::NOT_FOUND)

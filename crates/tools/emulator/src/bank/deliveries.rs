@@ -191,8 +191,7 @@ impl FakeBank {
             outbox,
             endpoints,
             webhooks.transport(),
-            self.clock(),
-            dispatcher_options(),
+            dispatcher_options().clock(self.clock()),
         );
         self.deliver_by(
             &dispatcher.expect("the operating system has random bytes"),

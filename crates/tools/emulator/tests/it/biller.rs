@@ -1,7 +1,9 @@
 //! A biller, tested in the way in which a user would: statements imported once, payments handled
 //! once.
 
-use bankrail_client::receivers::{Delivery, HandlerError, Handlers, Receivers, ReceiversOptions};
+use bankrail_client::receivers::{
+    Delivery, HandlerError, Handlers, Receivers, ReceiversOptions, WorkerOptions,
+};
 use bankrail_client::{NewEntries, PolledAccount, Poller, PollerOptions};
 use bankrail_emulator::{Endpoint, FakeBank, FakeBooking, Fault};
 use bankrail_stores::memory::MemoryStore;
@@ -80,7 +82,10 @@ async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
     bank.deliver(settled.clone()).await;
     bank.deliver_again(&settled).await;
     bank.release().await;
-    receivers.worker(handlers).run_due().await?;
+    receivers
+        .worker(handlers, WorkerOptions::new())
+        .run_due()
+        .await?;
     handled.lock().unwrap().sort();
     assert_eq!(*handled.lock().unwrap(), ["ACSC", "ACSP"]);
     Ok(())

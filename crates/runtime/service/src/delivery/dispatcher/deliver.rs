@@ -33,7 +33,7 @@ impl Shared {
         }: Leased,
         leave: impl FnOnce(),
     ) {
-        let now = self.clock.now();
+        let now = self.options.clock.now();
         let Some(known) = self.endpoints.get(&entry.message.endpoint) else {
             tracing::warn!(entry = %entry.id, endpoint = %entry.message.endpoint, "no such endpoint");
             let due = now.saturating_add(self.options.unknown_endpoint_pause);
@@ -54,7 +54,7 @@ impl Shared {
         let headers =
             DeliveryHeaders::from_attributes(&entry.message.attributes).map(|(headers, _)| headers);
         let outcome = self.post(&known, &entry, headers, now).await;
-        let (took, ended) = (started.elapsed(), self.clock.now());
+        let (took, ended) = (started.elapsed(), self.options.clock.now());
         // No longer shown as running while it is recorded, which may wait for the outbox.
         drop(under_way);
         known.set_slow(took >= self.options.slow_after);

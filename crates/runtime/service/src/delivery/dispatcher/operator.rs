@@ -29,7 +29,7 @@ impl Dispatcher {
         let again = self
             .shared
             .outbox
-            .resend(id, self.shared.clock.now())
+            .resend(id, self.shared.options.clock.now())
             .await?;
         self.wake();
         Ok(again)
@@ -44,7 +44,7 @@ impl Dispatcher {
         let resent = self
             .shared
             .outbox
-            .resend_all(endpoint, self.shared.clock.now())
+            .resend_all(endpoint, self.shared.options.clock.now())
             .await?;
         self.wake();
         Ok(resent)
@@ -84,7 +84,9 @@ impl Dispatcher {
                 if resent == Self::MAX_RESENT {
                     break 'pages;
                 }
-                let again = outbox.resend(summary.id, self.shared.clock.now()).await?;
+                let again = outbox
+                    .resend(summary.id, self.shared.options.clock.now())
+                    .await?;
                 resent += u64::from(again);
             }
             query = query.after(last);
@@ -107,7 +109,7 @@ impl Dispatcher {
     ) -> Result<DropOutcome, StoreError> {
         self.shared
             .outbox
-            .drop_entry(id, intervention, self.shared.clock.now())
+            .drop_entry(id, intervention, self.shared.options.clock.now())
             .await
     }
 
@@ -124,7 +126,7 @@ impl Dispatcher {
     ) -> Result<(), StoreError> {
         self.shared
             .outbox
-            .stop_endpoint(endpoint, intervention, self.shared.clock.now())
+            .stop_endpoint(endpoint, intervention, self.shared.options.clock.now())
             .await
     }
 
@@ -147,7 +149,7 @@ impl Dispatcher {
         let resumed = self
             .shared
             .outbox
-            .resume_endpoint(endpoint, self.shared.clock.now())
+            .resume_endpoint(endpoint, self.shared.options.clock.now())
             .await?;
         self.wake();
         Ok(resumed)

@@ -42,7 +42,11 @@ impl Shared {
         let endpoint = known.endpoint.id();
         // Before the trial, which may fail and mark it again.
         known.set_down(false);
-        match self.outbox.retry_endpoint(endpoint, self.clock.now()).await {
+        match self
+            .outbox
+            .retry_endpoint(endpoint, self.options.clock.now())
+            .await
+        {
             Ok(()) => {
                 tracing::info!(%endpoint, "a receiver is up, and gets what waits for it");
                 self.wake.notify_one();
@@ -58,7 +62,7 @@ impl Shared {
     /// later time, and that were down when a dispatcher last tried. A receiver that refuses messages
     /// would use up their deliveries at each start.
     async fn mark_waiting(&self) -> Result<(), StoreError> {
-        let now = self.clock.now();
+        let now = self.options.clock.now();
         let circuits = self.outbox.circuits().await?.into_iter();
         let circuits: HashMap<_, _> = circuits.map(|it| (it.endpoint, it.circuit)).collect();
         let mut after = None;

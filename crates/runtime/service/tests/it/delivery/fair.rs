@@ -122,8 +122,7 @@ impl World {
             Arc::clone(&outbox) as Arc<dyn OutboxStore>,
             endpoints,
             Arc::clone(&receivers) as Arc<dyn Transport>,
-            Arc::clone(&clock) as Arc<dyn Clock>,
-            options,
+            options.clock(Arc::clone(&clock) as Arc<dyn Clock>),
         );
         Self {
             dispatcher: dispatcher.unwrap(),

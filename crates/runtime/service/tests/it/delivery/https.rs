@@ -64,8 +64,7 @@ pub(crate) async fn deliver_by(
         outbox_handle,
         endpoints,
         Arc::new(transport),
-        clock,
-        options,
+        options.clock(clock),
     )
     .unwrap();
     let message = samples::all().remove(0);

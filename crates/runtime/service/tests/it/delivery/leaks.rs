@@ -123,8 +123,7 @@ fn provider(sealing: Sealing, answer: Answer, loses_leases: bool) -> Provider {
         Arc::clone(&outbox) as Arc<dyn OutboxStore>,
         endpoints.clone(),
         Arc::new(Receiver(answer)),
-        clock as Arc<dyn Clock>,
-        options,
+        options.clock(clock as Arc<dyn Clock>),
     );
     Provider {
         dispatcher: dispatcher.unwrap(),

@@ -78,8 +78,7 @@ impl Line {
             outbox,
             endpoints,
             transport,
-            clock,
-            DispatcherOptions::new(),
+            DispatcherOptions::new().clock(clock),
         )
         .unwrap()
     }

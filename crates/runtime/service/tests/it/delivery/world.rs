@@ -214,8 +214,7 @@ impl World {
             Arc::clone(&outbox) as Arc<dyn OutboxStore>,
             endpoints.clone(),
             Arc::clone(&receiver) as Arc<dyn Transport>,
-            Arc::clone(&clock) as Arc<dyn Clock>,
-            options,
+            options.clock(Arc::clone(&clock) as Arc<dyn Clock>),
         )
         .unwrap();
         Self {
@@ -245,8 +244,7 @@ impl World {
             outbox,
             endpoints,
             receiver,
-            Arc::clone(&self.clock) as Arc<dyn Clock>,
-            options,
+            options.clock(Arc::clone(&self.clock) as Arc<dyn Clock>),
         )
         .unwrap()
     }
