@@ -1,5 +1,6 @@
 """A bank's folder for the program `provider`, and its customer's for `biller`, with what starts, feeds and ends both."""
 
+import base64
 import hashlib
 import json
 import os
@@ -62,7 +63,7 @@ class World:
         connection = keys.connection(self.url, CUSTOMER, files.api_key, ACCOUNTS, audience=self.url)
         files.write("connection.toml", (connection + keys.RECEIVERS).encode())
         files.write("signing.pem", (self.folder / "provider-signing.pem").read_bytes())
-        files.write("cursor.key", os.urandom(32))
+        files.write("cursor.key", base64.b64encode(os.urandom(32)))
         for name in ("customer-assertion", "customer-decryption"):
             key = keys.serialization.load_pem_private_key((self.folder / f"{name}.pem").read_bytes(), None)
             files.write(f"customers/{name}.pub.pem", keys.public_pem(key))

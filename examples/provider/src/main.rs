@@ -4,7 +4,8 @@
 //!   endpoints.
 //! - `server.pem` and `server-key.pem`: the certificate and its key, replaced while the provider
 //!   runs.
-//! - `signing.pem`: the private key that signs webhooks; `cursor.key`: 32 random bytes.
+//! - `signing.pem`: the private key that signs webhooks.
+//! - `cursor.key`: the secret that seals cursors, made if it is not there. Machines share it.
 //!
 //! Its state is in `provider.sqlite`, and its grants and answers are in `audit.jsonl`.
 //! `provider FOLDER book FILE` books the rows of a CSV file, and
@@ -269,8 +270,6 @@ async fn main() -> Result<(), MainError> {
                 DispatcherOptions::new(),
             )?;
 
-            let secret = <[u8; 32]>::try_from(read(&folder.join("cursor.key"))?)
-                .map_err(|_| "cursor.key: expected 32 bytes")?;
             let audit = AuditFile::open(folder.join("audit.jsonl"), AuditFileOptions::new())?;
             let claims = VerifierOptions::new();
             let claims = if lenient_clients {
@@ -281,7 +280,7 @@ async fn main() -> Result<(), MainError> {
             let options = ProviderOptions::new()
                 .issuer(&issuer)
                 .limiter(limiter)
-                .cursor_secret(CursorSecret::from_bytes(secret))
+                .cursor_secret(CursorSecret::open_or_create(folder.join("cursor.key"))?)
                 .audit(Arc::new(audit), AuditOptions::new());
             let verifier = Verifier::new(Audience::parse(&format!("{issuer}/v1.0/auth"))?, claims);
             let provider = Provider::new(directory.clone(), ledger, keys.0, verifier, options)?;

@@ -71,13 +71,11 @@ async fn serve(folder: &Path, store: &SqliteStore) -> Result<(), MainError> {
     let _ = follower.apply(&directory.current()).await;
 
     // Tokens and statements.
-    let secret = read(&folder.join("cursor.key"))?;
-    let secret = <[u8; 32]>::try_from(secret).map_err(|_| "cursor.key: expected 32 bytes")?;
     let audit = AuditFile::open(folder.join("audit.jsonl"), AuditFileOptions::new())?;
     let options = ProviderOptions::new()
         .issuer(issuer)
         .limiter(limiter)
-        .cursor_secret(CursorSecret::from_bytes(secret))
+        .cursor_secret(CursorSecret::open_or_create(folder.join("cursor.key"))?)
         .audit(Arc::new(audit), AuditOptions::new());
     let verifier = Verifier::new(
         Audience::parse(&format!("{issuer}/v1.0/auth"))?,

@@ -113,7 +113,6 @@ async fn the_commands_of_the_page_make_a_provider_that_its_customer_can_call() {
     let hash = run(folder, block("sh", "sha256sum"));
     assert!(customer.contains(hash.split(' ').next().unwrap()), "{hash}");
     fs::write(folder.join("bank/customers/acme.toml"), customer).unwrap();
-    assert_eq!(fs::read(folder.join("bank/cursor.key")).unwrap().len(), 32);
     SigningKey::from_pem(&fs::read_to_string(folder.join("bank/signing.pem")).unwrap()).unwrap();
     DecryptionKey::from_pem(&fs::read_to_string(folder.join("acme/decryption.pem")).unwrap())
         .unwrap();

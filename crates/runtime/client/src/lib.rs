@@ -63,6 +63,8 @@ pub use archive::{ImportError, Imported, Replay};
 pub use bankrail_http::tls::{ClientCertificate, TlsError, TlsRoots};
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 pub use bankrail_http::{AddressError, AddressErrorKind, Proxy, ProxyError};
+#[cfg(any(feature = "statement", feature = "receivers"))]
+pub use bankrail_http::{SecretError, SecretFileError};
 #[cfg(feature = "statement")]
 pub use bankrail_mailbox::Schedule;
 #[cfg(feature = "statement")]
@@ -83,10 +85,8 @@ pub use poller::{
     NewEntries, NewEntriesHandler, NewEntry, PageFuture, PageSource, PollError, PolledAccount,
     Poller, PollerCheckError, PollerOptions, Removal, TransactionalNewEntriesHandler, WaitReason,
 };
-#[cfg(feature = "connection")]
-pub use sealing::SealingSecretFileError;
 #[cfg(any(feature = "statement", feature = "receivers"))]
-pub use sealing::{SealingSecret, SealingSecretError};
+pub use sealing::SealingSecret;
 #[cfg(feature = "statement")]
 pub use statement::{FetchedPage, Pages, Statement, StatementClient, StatementPage};
 #[cfg(feature = "statement")]

@@ -2,19 +2,13 @@
 //! key is a secret of the caller's, the nonce is 96 random bits, and the library that of the RSA
 //! back end.
 
-#[cfg(feature = "connection")]
-mod file;
-
-#[cfg(feature = "connection")]
-pub use file::SealingSecretFileError;
-
 #[cfg(feature = "aws-lc")]
 use self::aws_lc as cipher;
 #[cfg(not(feature = "aws-lc"))]
 use self::openssl as cipher;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use bankrail_http::{SecretError, SecretFileError, open_or_create_secret, secret_from_base64};
 use std::fmt;
+use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The length of a nonce, in bytes.
@@ -68,7 +62,7 @@ pub(crate) fn open(
 /// // As `openssl rand -base64 32` writes it.
 /// let secret = SealingSecret::from_base64("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n")?;
 /// assert_eq!(format!("{secret:?}"), "SealingSecret(…)");
-/// # Ok::<(), bankrail_client::SealingSecretError>(())
+/// # Ok::<(), bankrail_client::SecretError>(())
 /// ```
 #[derive(Clone)]
 pub struct SealingSecret(Zeroizing<[u8; SealingSecret::LEN]>);
@@ -87,19 +81,21 @@ impl SealingSecret {
     /// text is ignored.
     ///
     /// # Errors
-    /// [`SealingSecretError`] for any other text. The error does not hold the text.
-    pub fn from_base64(text: &str) -> Result<Self, SealingSecretError> {
-        let bytes = Zeroizing::new(
-            STANDARD
-                .decode(text.trim_ascii())
-                .map_err(|_| SealingSecretError)?,
-        );
-        let mut secret = Zeroizing::new([0; Self::LEN]);
-        if bytes.len() != Self::LEN {
-            return Err(SealingSecretError);
-        }
-        secret.copy_from_slice(&bytes);
-        Ok(Self(secret))
+    /// [`SecretError`] for any other text. The error does not hold the text.
+    pub fn from_base64(text: &str) -> Result<Self, SecretError> {
+        secret_from_base64(text).map(Self)
+    }
+
+    /// Reads the secret from a file, in base64. If there is no such file, it is made with a new
+    /// secret: whole from the moment that it has its name, and readable by its owner alone. Of
+    /// several processes that make it at the same moment, all get the secret of the first.
+    ///
+    /// # Errors
+    /// [`SecretFileError`] if the file cannot be read or made, or has something else in it. In
+    /// place of a file that is removed, one with another secret is made: what was sealed with the
+    /// old secret cannot be opened any more.
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SecretFileError> {
+        open_or_create_secret(path.as_ref()).map(Self)
     }
 }
 
@@ -108,12 +104,6 @@ impl fmt::Debug for SealingSecret {
         out.write_str("SealingSecret(…)")
     }
 }
-
-/// A text that is not a secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a secret of 32 bytes in base64")]
-#[non_exhaustive]
-pub struct SealingSecretError;
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc {

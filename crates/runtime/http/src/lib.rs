@@ -33,6 +33,8 @@ mod request_key;
 mod retry_after;
 #[cfg(any(feature = "serve", feature = "tls"))]
 mod rustls_parts;
+#[cfg(feature = "secret")]
+mod secret;
 #[cfg(feature = "serve")]
 pub mod serve;
 #[cfg(feature = "tls")]
@@ -49,6 +51,8 @@ pub use head_bounds::{
 #[cfg(feature = "endpoint-url")]
 pub use proxy::{Proxy, ProxyError};
 pub use request_key::{RequestKeyFuture, RequestKeyLayer, RequestKeyService};
+#[cfg(feature = "secret")]
+pub use secret::{SecretError, SecretFileError, open_or_create_secret, secret_from_base64};
 
 /// The crate of bodies' bytes.
 pub use bytes;

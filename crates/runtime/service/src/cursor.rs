@@ -1,11 +1,13 @@
 //! Sealed cursors: only the provider can make one, and each is valid for one walk only.
 
 use bankrail_client_assertion::CustomerCode;
+use bankrail_http::{SecretError, SecretFileError, open_or_create_secret, secret_from_base64};
 use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder, StatementRequest};
 use bankrail_values::{Date, RandomnessError, fill_random};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
+use std::path::Path;
 use zeroize::Zeroizing;
 
 const VERSION: u8 = 1;
@@ -32,11 +34,30 @@ impl CursorSecret {
         Self(Zeroizing::new(secret))
     }
 
+    /// Reads 32 bytes in standard base64 with padding (RFC 4648 section 4). White space around the
+    /// text is ignored.
+    ///
+    /// # Errors
+    /// [`SecretError`] for any other text. The error does not hold the text.
+    pub fn from_base64(text: &str) -> Result<Self, SecretError> {
+        secret_from_base64(text).map(Self)
+    }
+
+    /// Reads the secret from a file, in base64. If there is no such file, it is made with a new
+    /// secret: whole from the moment that it has its name, and readable by its owner alone. All
+    /// machines of a provider need the same file.
+    ///
+    /// # Errors
+    /// [`SecretFileError`] if the file cannot be read or made, or has something else in it.
+    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SecretFileError> {
+        open_or_create_secret(path.as_ref()).map(Self)
+    }
+
     /// Returns a new random secret. Cursors sealed with it are refused once it is lost.
     ///
     /// # Errors
     /// [`RandomnessError`] if the operating system's random generator fails.
-    pub fn generate() -> Result<Self, RandomnessError> {
+    pub(crate) fn generate() -> Result<Self, RandomnessError> {
         let mut secret = Zeroizing::new([0; 32]);
         fill_random(&mut *secret)?;
         Ok(Self(secret))

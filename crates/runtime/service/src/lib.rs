@@ -71,6 +71,8 @@ pub use api_key::ApiKeyHash;
 #[cfg(feature = "endpoints")]
 pub use axum;
 #[cfg(feature = "endpoints")]
+pub use bankrail_http::{SecretError, SecretFileError};
+#[cfg(feature = "endpoints")]
 pub use cursor::CursorSecret;
 #[cfg(feature = "endpoints")]
 pub use directory::{Customer, Directory};

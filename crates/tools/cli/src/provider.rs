@@ -185,11 +185,6 @@ impl Folders {
         Ok(key.with_kid(&kid))
     }
 
-    /// Reads a file of the configuration whole.
-    fn read(&self, name: &str) -> Result<Vec<u8>, Failure> {
-        read(&self.config(name))
-    }
-
     /// Takes the data for this process alone, until the file is dropped. The commands that act on
     /// the data do not need it.
     fn lock(&self) -> Result<File, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, causes};
 use crate::files::{lock_of, make_folder, open_lock, unwritable};
-use bankrail::client::{Archive, ArchiveOptions, SealingSecret, SealingSecretFileError};
+use bankrail::client::{Archive, ArchiveOptions, SealingSecret, SecretFileError};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ pub(super) fn archive(
 fn secret(path: &Path, if_other: &str) -> Result<SealingSecret, Failure> {
     SealingSecret::open_or_create(path).map_err(|error| {
         let next = match error {
-            SealingSecretFileError::Content { .. } => if_other,
+            SecretFileError::Content { .. } => if_other,
             _ => "check the folder, or pass another one with --data",
         };
         Failure::caused(&error, causes(&error), next)

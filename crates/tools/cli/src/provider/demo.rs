@@ -11,6 +11,7 @@ use crate::failure::{Failure, causes};
 use crate::files::unwritable;
 use crate::files::{NewFile, make_folder, write};
 use bankrail::jose::{RsaSize, SigningKey};
+use bankrail::service::CursorSecret;
 use bankrail::values::random_bytes;
 use bankrail_emulator::{CertificateAuthority, CertificateAuthorityError};
 use customer::DemoCustomer;
@@ -111,7 +112,6 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
     let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
     let public = signing.verifying_key();
     let keys = key_set(std::slice::from_ref(&public));
-    let cursor = random_bytes::<32>().map_err(|error| no_key(&error))?;
     let database = folder.join("provider.sqlite");
     let customers = folder.join("customers");
     make_folder(&customers)?;
@@ -135,9 +135,9 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
         NewFile::private(folder.join("signing.pem"), signing.to_pkcs8_pem()),
         NewFile::public(folder.join("signing.pub.pem"), public.to_spki_pem()),
         NewFile::public(folder.join("signing.jwks.json"), keys),
-        NewFile::private(folder.join("cursor.key"), cursor),
     ];
     write(&files, true)?;
+    CursorSecret::open_or_create(folder.join("cursor.key")).map_err(|error| no_key(&error))?;
     drop(
         bankrail::stores::sqlite::SqliteStore::open(&database, Default::default())
             .map_err(|error| Failure::caused(&error, causes(&error), "choose another folder"))?,

@@ -9,6 +9,7 @@ use crate::input;
 use bankrail::bank::CustomerSet;
 use bankrail::client_assertion::token::ScopeSet;
 use bankrail::client_assertion::{Audience, VerifierOptions};
+use bankrail::http::files;
 use bankrail::http::serve::ClientAuthorities;
 use bankrail::http::tls::{TlsError, client_config};
 use bankrail::mailbox::Schedule;
@@ -156,20 +157,13 @@ pub(super) fn verifier_options(arguments: &Arguments) -> VerifierOptions {
     }
 }
 
+/// Reads the secret that seals cursors. Without the file it is not made anew, because the other
+/// machines of a provider have the old one.
 pub(super) fn cursor_secret(folders: &Folders) -> Result<CursorSecret, Failure> {
-    warn_if_exposed(&folders.config("cursor.key"));
-    let bytes = zeroize::Zeroizing::new(folders.read("cursor.key")?);
-    let secret = <[u8; 32]>::try_from(bytes.as_slice()).map_err(|_| {
-        let path = folders.config("cursor.key");
-        let what = format_args!(
-            "{}: expected 32 bytes, found {}",
-            path.display(),
-            bytes.len()
-        )
-        .to_string();
-        Failure::unable(what, "restore the file, or write 32 random bytes to it")
-    })?;
-    Ok(CursorSecret::from_bytes(secret))
+    let path = folders.config("cursor.key");
+    warn_if_exposed(&path);
+    let text = files::read_text(&path, 256).map_err(|error| damaged(&path, &error))?;
+    CursorSecret::from_base64(&text).map_err(|error| damaged(&path, &error))
 }
 
 /// The scopes of all customers, for the issuer's metadata.

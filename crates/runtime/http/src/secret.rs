@@ -1,50 +1,65 @@
-//! A secret in a file.
+//! A secret as text, and in a file.
 
-use super::{SealingSecret, SealingSecretError};
-use bankrail_http::files;
+use crate::files;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
+/// The length of a secret, in bytes.
+const LEN: usize = 32;
 /// The most bytes of the file.
 const MAX_FILE_BYTES: usize = 256;
 
-impl SealingSecret {
-    /// Reads the secret from a file, in base64. If there is no such file, it is made with a new
-    /// secret: whole from the moment that it has its name, and readable by its owner alone. Of
-    /// several processes that make it at the same moment, all get the secret of the first.
-    ///
-    /// # Errors
-    /// [`SealingSecretFileError`] if the file cannot be read or made, or has something else in it.
-    /// In place of a file that is removed, one with another secret is made: what was sealed with
-    /// the old secret cannot be opened any more.
-    pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SealingSecretFileError> {
-        let path = path.as_ref();
-        let fault = |source| SealingSecretFileError::File {
-            path: path.to_owned(),
-            source,
-        };
-        let text = match files::read_text(path, MAX_FILE_BYTES) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create(path).map_err(fault)?;
-                files::read_text(path, MAX_FILE_BYTES)
-            }
-            read => read,
-        };
-        Self::from_base64(&text.map_err(fault)?).map_err(|source| SealingSecretFileError::Content {
-            path: path.to_owned(),
-            source,
-        })
+/// Reads 32 bytes in standard base64 with padding (RFC 4648 section 4). White space around the text
+/// is ignored.
+///
+/// # Errors
+/// [`SecretError`] for any other text. The error does not hold the text.
+#[doc(hidden)]
+pub fn secret_from_base64(text: &str) -> Result<Zeroizing<[u8; LEN]>, SecretError> {
+    let bytes = Zeroizing::new(
+        STANDARD
+            .decode(text.trim_ascii())
+            .map_err(|_| SecretError)?,
+    );
+    let mut secret = Zeroizing::new([0; LEN]);
+    if bytes.len() != LEN {
+        return Err(SecretError);
     }
+    secret.copy_from_slice(&bytes);
+    Ok(secret)
+}
+
+/// Reads a secret from a file, in base64. If there is no such file, it is made with a new secret:
+/// whole from the moment that it has its name, and readable by its owner alone. Of several
+/// processes that make it at the same moment, all get the secret of the first.
+///
+/// # Errors
+/// [`SecretFileError`] if the file cannot be read or made, or has something else in it.
+#[doc(hidden)]
+pub fn open_or_create_secret(path: &Path) -> Result<Zeroizing<[u8; LEN]>, SecretFileError> {
+    let failed = |source| SecretFileError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let text = match files::read_text(path, MAX_FILE_BYTES) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            create(path).map_err(failed)?;
+            files::read_text(path, MAX_FILE_BYTES)
+        }
+        read => read,
+    };
+    secret_from_base64(&text.map_err(failed)?).map_err(|source| SecretFileError::Content {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// Makes the file, unless another process makes it first.
 fn create(path: &Path) -> io::Result<()> {
-    let secret = Zeroizing::new(
-        bankrail_values::random_bytes::<{ SealingSecret::LEN }>().map_err(io::Error::other)?,
-    );
+    let secret = Zeroizing::new(bankrail_values::random_bytes::<LEN>().map_err(io::Error::other)?);
     let mut text = Zeroizing::new(STANDARD.encode(*secret));
     text.push('\n');
     let folder = path
@@ -69,10 +84,16 @@ fn create(path: &Path) -> io::Result<()> {
     }
 }
 
+/// A text that is not a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a secret of 32 bytes in base64")]
+#[non_exhaustive]
+pub struct SecretError;
+
 /// A file of a secret that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SealingSecretFileError {
+pub enum SecretFileError {
     /// The file cannot be read or made.
     #[error("{}: cannot be read or made", .path.display())]
     File {
@@ -88,7 +109,7 @@ pub enum SealingSecretFileError {
         /// The file.
         path: PathBuf,
         /// The cause.
-        source: SealingSecretError,
+        source: SecretError,
     },
 }
 
@@ -103,17 +124,14 @@ mod tests {
         let path = folder.path().join("token-cache.key");
         let secrets = std::thread::scope(|scope| {
             let opening: Vec<_> = (0..8)
-                .map(|_| scope.spawn(|| SealingSecret::open_or_create(&path)))
+                .map(|_| scope.spawn(|| open_or_create_secret(&path)))
                 .collect();
             opening
                 .into_iter()
-                .map(|opened| *opened.join().unwrap().unwrap().0)
+                .map(|opened| *opened.join().unwrap().unwrap())
                 .collect::<Vec<_>>()
         });
-        assert!(
-            secrets.iter().all(|secret| *secret == secrets[0])
-                && secrets[0] != [0; SealingSecret::LEN]
-        );
+        assert!(secrets.iter().all(|secret| *secret == secrets[0]) && secrets[0] != [0; LEN]);
         assert_eq!(
             std::fs::read_dir(folder.path()).unwrap().count(),
             1,
@@ -135,7 +153,7 @@ mod tests {
             (&*"x".repeat(257), "expected at most 256 bytes"),
         ] {
             std::fs::write(&path, text).unwrap();
-            let error = causes(&SealingSecret::open_or_create(&path).unwrap_err());
+            let error = causes(&open_or_create_secret(&path).unwrap_err());
             assert!(
                 error.contains("token-cache.key: ") && error.contains(expected),
                 "{error}"
@@ -143,11 +161,7 @@ mod tests {
             assert!(!error.contains("nonsense"), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
-        let error =
-            SealingSecret::open_or_create(folder.path().join("nowhere").join("key")).unwrap_err();
-        assert!(
-            matches!(error, SealingSecretFileError::File { .. }),
-            "{error}"
-        );
+        let error = open_or_create_secret(&folder.path().join("nowhere").join("key")).unwrap_err();
+        assert!(matches!(error, SecretFileError::File { .. }), "{error}");
     }
 }
