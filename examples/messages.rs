@@ -33,7 +33,7 @@ fn main() -> Result<(), MainError> {
             kind.default_path(),
             key.hashes().len()
         );
-        println!("    {}", String::from_utf8(message.to_json())?);
+        println!("    {}", message.to_json());
     }
 
     println!("\nsettled (ACSC) arrives before warehoused (PDNG):");

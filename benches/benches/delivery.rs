@@ -233,7 +233,8 @@ async fn receive(messages: u32, keys: Arc<Keys>) -> Duration {
         Receivers::new(opener, "our-key", store.clone(), ReceiversOptions::new()).unwrap();
     let seal = |number| {
         let (message, headers) = message(number);
-        let body = SecuredPayload::new(sealer.seal(&message.to_json()).unwrap()).to_json();
+        let body =
+            SecuredPayload::new(sealer.seal(message.to_json().as_bytes()).unwrap()).to_json();
         Request::post(MessageKind::Query.default_path())
             .header("apikey", "our-key")
             .header("content-type", "application/json")

@@ -269,7 +269,8 @@ pub fn to_json_and_back(message: impl Into<Message>) {
     let message = message.into();
     let findings = message.validate();
     let json = message.to_json();
-    let parsed = Message::from_json(message.kind(), &json).expect("what was built is read");
+    let parsed =
+        Message::from_json(message.kind(), json.as_bytes()).expect("what was built is read");
     assert_eq!(parsed.message.to_json(), json);
     if findings
         .iter()

@@ -259,7 +259,8 @@ fn message() -> Work {
     let message = Message::from(samples::query(&CaseType::Payments));
     let json = message.to_json();
     Box::new(move || {
-        let parsed = Message::from_json(message.kind(), black_box(&json)).expect("a message");
+        let parsed =
+            Message::from_json(message.kind(), black_box(json.as_bytes())).expect("a message");
         length(parsed.findings.len())
     })
 }
@@ -298,7 +299,8 @@ fn json_read() -> Work {
     ))
     .to_json();
     Box::new(move || {
-        let object = json::read_object(black_box(&json), &JsonLimits::new()).expect("an object");
+        let object =
+            json::read_object(black_box(json.as_bytes()), &JsonLimits::new()).expect("an object");
         length(object.members().len())
     })
 }

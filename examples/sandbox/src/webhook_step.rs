@@ -154,7 +154,7 @@ async fn again(
         sandbox.keys.decryption.encryption_key(),
         SealOptions::new(),
     );
-    let body = SecuredPayload::new(sealer.seal(&message.to_json())?).to_json();
+    let body = SecuredPayload::new(sealer.seal(message.to_json().as_bytes())?).to_json();
     let url = server.base_url() + message.kind().default_path();
     let mut request = sandbox
         .http

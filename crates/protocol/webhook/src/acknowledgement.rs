@@ -53,9 +53,9 @@ impl Acknowledgement {
 
     /// Writes the body.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&self) -> String {
         let mut out = Output::plain();
         self.write(&mut out);
-        out.finish().into_bytes()
+        out.finish()
     }
 }

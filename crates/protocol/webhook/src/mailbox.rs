@@ -83,7 +83,7 @@ impl Message {
             interim: self.is_interim(),
             attributes: headers.to_attributes(findings),
             body: body.into(),
-            acknowledgement: acknowledgement.to_json().into(),
+            acknowledgement: acknowledgement.to_json().into_bytes().into(),
         }
     }
 
@@ -124,7 +124,7 @@ impl Message {
         if endpoint.as_str().contains('\0') {
             return Err(OutgoingError::Endpoint);
         }
-        let body = self.to_json();
+        let body = self.to_json().into_bytes();
         if body.len() > MAX_OUTGOING_BYTES {
             return Err(OutgoingError::TooLarge {
                 found: body.len(),

@@ -396,7 +396,7 @@ impl Message {
     /// Writes the message: the specification's names in a stable order, no nulls, unknown members
     /// last.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&self) -> String {
         match self {
             Self::MandateOutcome(message) => message.to_json(),
             Self::MandateNotification(message) => message.to_json(),

@@ -193,7 +193,7 @@ impl Printing {
             to.finish()?;
         }
         if taken == 0 && self.json {
-            output.line(shown_json(&format!("{:#}", judgement.to_json())))?;
+            output.line(shown_json(&judgement.to_json()))?;
         } else if taken == 0 {
             print_table(judgement, output)?;
         }

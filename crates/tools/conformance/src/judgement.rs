@@ -4,7 +4,7 @@ use crate::error::JudgeError;
 use crate::row::{Asks, Row, Verdict};
 use askama::Template;
 use bankrail_values::{Clock as _, SystemClock, Timestamp};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt;
 
 /// The rows of one run of a judge, with their verdicts.
@@ -231,10 +231,11 @@ impl Judgement {
         line
     }
 
-    /// One JSON object: `subject`, `address`, `version` of the judge, `time`, `seed`, `mend_first`,
-    /// `more`, and `rows` with `id`, `heading`, `title`, `beyond`, `verdict`, `detail` and `seconds`.
+    /// One JSON object with line breaks: `subject`, `address`, `version` of the judge, `time`,
+    /// `seed`, `mend_first`, `more`, and `rows` with `id`, `heading`, `title`, `beyond`, `verdict`,
+    /// `detail` and `seconds`.
     #[must_use]
-    pub fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> String {
         let row = |row: &Row| {
             json!({
                 "id": row.id,
@@ -246,7 +247,7 @@ impl Judgement {
                 "seconds": row.took.as_secs_f64(),
             })
         };
-        json!({
+        let report = json!({
             "subject": self.subject,
             "address": self.address,
             "version": VERSION,
@@ -255,7 +256,8 @@ impl Judgement {
             "mend_first": self.mend_first(),
             "more": self.more,
             "rows": self.rows.iter().map(row).collect::<Vec<_>>(),
-        })
+        });
+        format!("{report:#}")
     }
 
     /// A JUnit XML document: a suite for each heading, a case for each row. What was noted, not
@@ -354,6 +356,7 @@ impl fmt::Display for Judgement {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
     use std::time::Duration;
 
     fn judged(verdicts: &[(&'static str, Verdict)]) -> Judgement {
@@ -424,7 +427,7 @@ mod tests {
             junit.contains("<failure message=\"expected 401, found 200\" type=\"failed\""),
             "{junit}"
         );
-        let json = judged(&rows).to_json();
+        let json: Value = serde_json::from_str(&judged(&rows).to_json()).unwrap();
         assert_eq!(
             (&json["rows"][0]["verdict"], &json["seed"]),
             (&Value::from("failed"), &Value::from(7))

@@ -150,7 +150,8 @@ fn contradicting(json: &[u8]) -> Option<Vec<u8>> {
         Webhook::from(Message::from_json_of_any_kind(json)?.message)
             .contradicted(HyphenatedUuid::random())
             .message
-            .to_json(),
+            .to_json()
+            .into_bytes(),
     )
 }
 

@@ -219,7 +219,7 @@ fn message(name: &Ident) -> TokenStream {
             /// Writes the message: the specification's names in a stable order, no nulls, unknown
             /// members last.
             #[must_use]
-            pub fn to_json(&self) -> ::std::vec::Vec<u8> {
+            pub fn to_json(&self) -> ::std::string::String {
                 <Self as crate::WebhookMessage>::to_json(self)
             }
 

@@ -185,11 +185,11 @@ impl History {
 
     /// Writes the history as JSON, for a store.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("a history is JSON")
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("a history is JSON")
     }
 
-    /// Reads what [`History::to_json`] wrote. `None` for other bytes.
+    /// Reads what [`History::to_json`] wrote. `None` for another text.
     #[must_use]
     pub fn from_json(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()

@@ -146,10 +146,10 @@ pub trait WebhookMessage:
 
     /// Writes the message: the specification's names in a stable order, no nulls, unknown members
     /// last.
-    fn to_json(&self) -> Vec<u8> {
+    fn to_json(&self) -> String {
         let mut out = Output::plain();
         self.write(&mut out);
-        out.finish().into_bytes()
+        out.finish()
     }
 
     /// The findings of the message: default bounds, unknown codes and members, and values that

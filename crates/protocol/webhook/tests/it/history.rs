@@ -719,7 +719,7 @@ fn a_kept_history_is_read_back_and_other_bytes_are_not() {
         Message::from(samples::mandate_notification(&Trigger::CreationConfirmed).unwrap());
     let fold = Fold::of(&message, Vec::new(), at(0)).unwrap();
     assert_eq!(
-        History::from_json(&fold.history.to_json()),
+        History::from_json(fold.history.to_json().as_bytes()),
         Some(fold.history)
     );
     for bytes in ["", "{}", "[]", r#"{"mandate":1}"#, r#"{"other":{}}"#] {
@@ -877,7 +877,7 @@ fn samples_do_not_contradict_each_other() {
 fn each_message_has_its_effect() {
     let kept = |history: MandateHistory| -> String {
         let json: serde_json::Value =
-            serde_json::from_slice(&history::History::Mandate(history).to_json()).unwrap();
+            serde_json::from_str(&history::History::Mandate(history).to_json()).unwrap();
         let events = json["mandate"].as_object().unwrap();
         events.values().next().unwrap()["effect"]
             .as_str()

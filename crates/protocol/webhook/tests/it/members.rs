@@ -587,7 +587,7 @@ fn each_amended_member_has_its_mark() {
                     let advice = [Rule::AccountMissing, Rule::AmountType];
                     let bad: Vec<Rule> = bad.filter(|rule| !advice.contains(rule)).collect();
                     wrong.unless_equal(format!("{pointer} of {mark}"), bad, vec![]);
-                    let written: Value = serde_json::from_slice(&message.to_json()).unwrap();
+                    let written: Value = serde_json::from_str(&message.to_json()).unwrap();
                     wrong.unless_equal(
                         format!("{pointer} of {mark}"),
                         written.pointer(&pointer),

@@ -53,7 +53,7 @@ fn open(of: &History, messages: &[Message]) -> Vec<OpenOutcome> {
         messages.for_each(|message| {
             history.apply(message);
         });
-        let stored = History::from_json(&history.to_json()).unwrap();
+        let stored = History::from_json(history.to_json().as_bytes()).unwrap();
         assert_eq!(stored.open(), history.open(), "kept in a store");
         history.open()
     };

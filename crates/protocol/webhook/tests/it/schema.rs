@@ -158,7 +158,7 @@ fn every_sample_is_as_its_schema_says() {
         walk(
             &components,
             message.kind(),
-            &serde_json::from_slice(&message.to_json()).unwrap(),
+            &serde_json::from_str(&message.to_json()).unwrap(),
         );
     }
 }
@@ -253,7 +253,7 @@ fn conditions_between_members_are_those_of_the_code() {
     let mut wrong = Wrong::default();
     let mut met = BTreeSet::new();
     let mut compare = |message: Message, name: &str, at: &str, rules: &[Rule]| {
-        let document: Value = serde_json::from_slice(&message.to_json()).unwrap();
+        let document: Value = serde_json::from_str(&message.to_json()).unwrap();
         let object = document.pointer(at).unwrap();
         let conditions = components[name]["allOf"].as_array().unwrap();
         let holds = conditions.iter().all(|condition| holds(condition, object));

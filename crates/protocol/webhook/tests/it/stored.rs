@@ -126,7 +126,7 @@ fn histories_keep_their_form() {
             (HistoryState::Mandate(state), complete),
             "{effect}"
         );
-        let again = String::from_utf8(history.to_json()).unwrap();
+        let again = history.to_json();
         assert!(
             again.contains(&format!("\"effect\":\"{effect}\"")),
             "{again}"
@@ -150,7 +150,7 @@ fn histories_keep_their_form() {
             (HistoryState::Payment(state), true),
             "{status}"
         );
-        assert_eq!(String::from_utf8(history.to_json()).unwrap(), stored);
+        assert_eq!(history.to_json(), stored);
     }
 }
 

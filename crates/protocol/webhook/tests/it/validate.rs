@@ -18,11 +18,11 @@ fn expect(message: impl Into<Message>, expected: &[(Rule, &str)]) {
         .collect();
     assert_eq!(rules(message.validate()), expected, "{message:?}");
     // Reading it back finds the same and does not refuse it.
-    let parsed = Message::from_json(message.kind(), &message.to_json()).unwrap();
+    let parsed = Message::from_json(message.kind(), message.to_json().as_bytes()).unwrap();
     assert_eq!(rules(parsed.findings), expected);
     // Only advice does not refuse it where findings do.
     let strict = MessageReadOptions::new().deny_findings(true);
-    let denied = Message::from_json_with(message.kind(), &message.to_json(), &strict);
+    let denied = Message::from_json_with(message.kind(), message.to_json().as_bytes(), &strict);
     let advice = expected
         .iter()
         .all(|(rule, _)| rule.class() == RuleClass::Consistency);

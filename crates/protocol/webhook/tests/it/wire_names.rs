@@ -392,7 +392,7 @@ fn every_member_has_its_name() {
         let rules: Vec<Rule> = parsed.findings.iter().map(|finding| finding.rule).collect();
         assert_eq!(rules, advice, "{document}");
         assert_eq!(
-            serde_json::from_slice::<Value>(&message.to_json()).unwrap(),
+            serde_json::from_str::<Value>(&message.to_json()).unwrap(),
             read(document)
         );
     }
@@ -403,7 +403,7 @@ fn every_member_has_its_name() {
         made
     );
     assert_eq!(
-        serde_json::from_slice::<Value>(&made.to_json()).unwrap(),
+        serde_json::from_str::<Value>(&made.to_json()).unwrap(),
         read(acknowledgement)
     );
 }
@@ -573,7 +573,7 @@ fn booleans_keep_their_sense_and_may_be_absent() {
             let json = with(document, pointer, said.map(Value::from));
             let message = Message::from_json(kind, &json).unwrap().message;
             assert_eq!(boolean(&message), said, "{pointer}");
-            let written: Value = serde_json::from_slice(&message.to_json()).unwrap();
+            let written: Value = serde_json::from_str(&message.to_json()).unwrap();
             assert_eq!(
                 written.pointer(pointer),
                 said.map(Value::from).as_ref(),

@@ -238,7 +238,7 @@ async fn apply(
         session.execute(DELETE, params![merged]).await?;
     }
     let state = fold.history.state();
-    let json = fold.history.to_json();
+    let json = fold.history.to_json().into_bytes();
     let changed_at = changed_at.unix_millis();
     let is_final = state.is_final();
     let state = state.as_str();

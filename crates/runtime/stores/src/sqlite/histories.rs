@@ -222,7 +222,7 @@ fn apply(
     let state = fold.history.state();
     let changed_at = changed_at.unix_millis();
     let change = row_number(change);
-    let json = fold.history.to_json();
+    let json = fold.history.to_json().into_bytes();
     let id = match fold.number {
         None => {
             run(

@@ -176,7 +176,9 @@ fn uuid(number: u8) -> HyphenatedUuid {
 
 /// The acknowledgement of a message.
 fn acknowledgement(number: u8) -> Vec<u8> {
-    Acknowledgement::received(uuid(100 + number)).to_json()
+    Acknowledgement::received(uuid(100 + number))
+        .to_json()
+        .into_bytes()
 }
 
 async fn inbox<I: Inbox>(inbox: &I) {

@@ -148,7 +148,7 @@ pub(crate) async fn inbox<I: Inbox>(inbox: &I) {
     for (number, message) in (1..).zip(&messages) {
         let headers = headers(message, number);
         let acknowledgement = Acknowledgement::received(uuid(100 + number));
-        let incoming = message.incoming("", &headers, &[], message.to_json(), &acknowledgement);
+        let incoming = message.incoming("", &headers, &[], message.to_json().into_bytes(), &acknowledgement);
         ids.push(
             inbox
                 .receive(&incoming, at(i64::from(number)))

@@ -170,8 +170,7 @@ pub(super) fn entries(
 /// The message as JSON; as its text, if an unknown member of it has a number that no `f64` holds.
 fn content(message: &Message) -> Value {
     let json = message.to_json();
-    serde_json::from_slice(&json)
-        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&json).into_owned()))
+    serde_json::from_str(&json).unwrap_or(Value::String(json))
 }
 
 /// A stable name of what a message did to its history.

@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Sample, output: &mut Output) -> Result<(), Failure
         }
         output.line("")?;
     }
-    output.write_all(&message.to_json())?;
+    output.write_all(message.to_json().as_bytes())?;
     output.line("")
 }
 

@@ -161,7 +161,8 @@ impl<'a> Sender<'a> {
             KEYS.decryption.encryption_key(),
             SealOptions::new(),
         );
-        let body = SecuredPayload::new(sealer.seal(&webhook.message.to_json()).unwrap()).to_json();
+        let body = SecuredPayload::new(sealer.seal(webhook.message.to_json().as_bytes()).unwrap())
+            .to_json();
         let url = format!("{}{}", self.url, webhook.message.kind().default_path());
         let mut request = self
             .http

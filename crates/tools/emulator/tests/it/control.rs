@@ -757,7 +757,7 @@ async fn messages_are_sent_listed_and_sent_again() {
     assert_eq!((again, count()), (json!({ "resent": 1 }), 3));
     assert_eq!(world.emulator.dispatcher().run_once().await.unwrap(), 1);
     assert_eq!(count(), 4);
-    let message: Value = serde_json::from_slice(&samples::all()[0].to_json()).unwrap();
+    let message: Value = serde_json::from_str(&samples::all()[0].to_json()).unwrap();
     world
         .fine("send", json!({ "endpoint": "acme", "message": message }))
         .await;

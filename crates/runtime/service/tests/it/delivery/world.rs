@@ -150,7 +150,12 @@ impl Transport for Receiver {
             let reply = next.unwrap_or_else(|| self.always.lock().unwrap().clone());
             let mut headers = HeaderMap::new();
             let (status, body) = match reply {
-                Reply::Good => (200, Acknowledgement::from_random_bytes([7; 16]).to_json()),
+                Reply::Good => (
+                    200,
+                    Acknowledgement::from_random_bytes([7; 16])
+                        .to_json()
+                        .into_bytes(),
+                ),
                 Reply::Status(status) => (status, Vec::new()),
                 Reply::Asking(status, wait) => {
                     headers.insert("retry-after", wait.parse().unwrap());
