@@ -177,8 +177,7 @@ async fn main() -> Result<(), MainError> {
             kind,
             file,
         } => {
-            let kind = MessageKind::from_name(&kind)
-                .ok_or("expected the kind of a message, such as query")?;
+            let kind: MessageKind = kind.parse()?;
             let message = Message::from_json(kind, &read(&file)?)?.message;
             let mut headers = DeliveryHeaders::new(HyphenatedUuid::random());
             headers.request_key = kind.answers_a_request().then(HyphenatedUuid::random);

@@ -140,8 +140,7 @@ async fn send(
     kind: &str,
     file: &Path,
 ) -> Result<(), MainError> {
-    let kind =
-        MessageKind::from_name(kind).ok_or("expected the kind of a message, such as query")?;
+    let kind: MessageKind = kind.parse()?;
     let read = Message::from_json(kind, &read(file)?)
         .map_err(|error| format!("{}: {error}", file.display()))?;
     let mut headers = DeliveryHeaders::new(HyphenatedUuid::random());

@@ -147,7 +147,7 @@ async fn the_bookings_and_the_message_of_the_page_are_accepted() {
     assert_eq!((loaded.booked, loaded.already), (2, 0));
 
     let outcome = between(commands, "echo '", "' >outcome.json");
-    let kind = MessageKind::from_name("payment_outcome").unwrap();
+    let kind = "payment_outcome".parse::<MessageKind>().unwrap();
     let read = Message::from_json(kind, outcome.as_bytes()).unwrap();
     assert_eq!(read.message.kind(), kind);
 }

@@ -82,7 +82,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         quote! {
             if version >= #open_since && from.ratio(1, 8)? {
                 let code: #private::Text<4> = #private::Invent::invent(from)?;
-                return Ok(Self::from_code(code.as_str()));
+                return Ok(Self::from(code.as_str()));
             }
         }
     });
@@ -137,10 +137,11 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                     Self::#other(code) => code.as_str(),
                 }
             }
+        }
 
-            /// Returns the value of a code; a code that the schema does not have is kept as it is.
-            #[must_use]
-            pub fn from_code(code: &str) -> Self {
+        /// A code that the schema does not have is kept as it is.
+        impl ::core::convert::From<&str> for #ident {
+            fn from(code: &str) -> Self {
                 match code {
                     #(#texts => Self::#variants,)*
                     // Kept, so that a document with a newer code can be read and written back
@@ -165,7 +166,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         impl #private::Simple for #ident {
             #[inline]
             fn parse(text: &str) -> ::core::result::Result<Self, #private::Unreadable> {
-                Ok(Self::from_code(text))
+                Ok(Self::from(text))
             }
 
             fn append(&self, out: &mut #private::Output<'_>) {
@@ -204,13 +205,13 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             fn invent(from: &mut #private::Inventor<'_, '_>) -> #private::Invented<Self> {
                 let version = from.version().number();
                 let is_of = |code: &&str| {
-                    #private::Simple::fault(&Self::from_code(code), version).is_none()
+                    #private::Simple::fault(&Self::from(*code), version).is_none()
                 };
                 #invent_proprietary
                 #invent_open
                 let codes: ::std::vec::Vec<_> =
                     Self::CODES.iter().copied().filter(is_of).collect();
-                from.choose(&codes).map(|code| Self::from_code(code))
+                from.choose(&codes).map(|code| Self::from(*code))
             }
         }
     })
@@ -223,8 +224,8 @@ fn serde(ident: &Ident, proprietary: Option<&Ident>) -> TokenStream {
     let (serialize, deserialize) = match proprietary {
         None => (
             quote!(out.serialize_str(self.as_str())),
-            quote!(Ok(Self::from_code(
-                &::std::borrow::Cow::<'de, str>::deserialize(from)?
+            quote!(Ok(Self::from(
+                &*::std::borrow::Cow::<'de, str>::deserialize(from)?
             ))),
         ),
         Some(variant) => (
@@ -237,7 +238,7 @@ fn serde(ident: &Ident, proprietary: Option<&Ident>) -> TokenStream {
             },
             quote! {
                 Ok(match serde::Deserialize::deserialize(from)? {
-                    Members::Code(code) => Self::from_code(&code),
+                    Members::Code(code) => Self::from(code.as_str()),
                     Members::Text { proprietary } => Self::#variant(proprietary),
                 })
             },

@@ -11,8 +11,9 @@ use crate::key::{DuplicateKey, Fingerprint};
 use crate::kind::Kind;
 use crate::lease::{EntryId, Lease, LeaseOwner};
 use crate::opaque::OpaqueBytes;
-use bankrail_values::{StoreFuture, Timestamp};
+use bankrail_values::{StoreFuture, Timestamp, ValueError};
 use std::fmt::Debug;
+use std::str::FromStr;
 use std::time::Duration;
 
 mod decision;
@@ -190,13 +191,17 @@ impl InboxState {
             Self::DeadLetter => "dead_letter",
         }
     }
+}
 
-    /// The state with this stable name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Completed, Self::DeadLetter]
+impl FromStr for InboxState {
+    type Err = ValueError;
+
+    /// Reads a [stable name](Self::as_str).
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let known = [Self::Pending, Self::Completed, Self::DeadLetter]
             .into_iter()
-            .find(|state| state.as_str() == name)
+            .find(|state| state.as_str() == name);
+        known.ok_or_else(|| ValueError::new("the name of a state of the inbox", name))
     }
 }
 

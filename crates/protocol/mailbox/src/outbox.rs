@@ -21,8 +21,9 @@ use crate::key::Fingerprint;
 use crate::kind::Kind;
 use crate::lease::{EntryId, LeaseOwner};
 use crate::opaque::OpaqueBytes;
-use bankrail_values::{BoundedText, HyphenatedUuid, StoreFuture, Timestamp};
+use bankrail_values::{BoundedText, HyphenatedUuid, StoreFuture, Timestamp, ValueError};
 use std::fmt::Debug;
+use std::str::FromStr;
 
 /// A receiver's endpoint, as the sender names it: 1 to 200 code points. Not every engine keeps
 /// U+0000.
@@ -113,14 +114,18 @@ impl OutboxState {
             Self::Dropped => "dropped",
         }
     }
+}
 
-    /// The state with this stable name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL
+impl FromStr for OutboxState {
+    type Err = ValueError;
+
+    /// Reads a [stable name](Self::as_str).
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let known = Self::ALL
             .iter()
             .copied()
-            .find(|state| state.as_str() == name)
+            .find(|state| state.as_str() == name);
+        known.ok_or_else(|| ValueError::new("the name of a state of the outbox", name))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The kinds of call that have limits of their own, and those limits.
 
 use crate::{Algorithm, Counting, Policy, Window};
+use bankrail_values::ValueError;
 use std::fmt;
 
 /// A kind of call that is limited and counted by itself: the rows of the specification's table
@@ -163,24 +164,14 @@ impl fmt::Display for CallType {
 }
 
 impl std::str::FromStr for CallType {
-    type Err = CallTypeError;
-    fn from_str(text: &str) -> Result<Self, CallTypeError> {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         Self::ALL
             .into_iter()
             .find(|known| known.as_str() == text)
-            .ok_or_else(|| CallTypeError {
-                found: bankrail_values::excerpt(text),
-            })
+            .ok_or_else(|| ValueError::new("the name of a call type", text))
     }
-}
-
-/// A text that is not the name of a call type.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected the name of a call type, found {found}")]
-#[non_exhaustive]
-pub struct CallTypeError {
-    /// The text, cut and escaped.
-    pub found: String,
 }
 
 const fn per_second(limit: u32) -> Window {

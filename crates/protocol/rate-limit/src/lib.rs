@@ -23,7 +23,7 @@ mod store;
 mod sync;
 mod window;
 
-pub use call_type::{CallType, CallTypeError, default_limits};
+pub use call_type::{CallType, default_limits};
 pub use decision::{Decision, WindowStatus, decide};
 pub use limiter::{CheckError, CheckOutcome, Limiter};
 pub use limits::{Limits, OnStoreFailure};

@@ -1,5 +1,6 @@
 //! Findings: what deviates in a message and is reported.
 
+use bankrail_values::ValueError;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -62,9 +63,9 @@ impl<'de> serde::Deserialize<'de> for MessageFinding {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let (rule, pointer, expected, found) =
             <(String, String, String, String)>::deserialize(from)?;
-        Ok(match Rule::from_name(&rule) {
-            Some(rule) => Self::new(rule, pointer, expected.into(), found),
-            None => Self::new(
+        Ok(match rule.parse() {
+            Ok(rule) => Self::new(rule, pointer, expected.into(), found),
+            Err(_) => Self::new(
                 Rule::OtherVersion,
                 pointer,
                 format!("{rule}: {expected}").into(),
@@ -129,7 +130,11 @@ pub enum RuleClass {
     strum::IntoStaticStr,
     strum::VariantArray,
 )]
-#[strum(serialize_all = "snake_case")]
+#[strum(
+    serialize_all = "snake_case",
+    parse_err_ty = ValueError,
+    parse_err_fn = unknown_rule
+)]
 #[non_exhaustive]
 pub enum Rule {
     /// Default: an optional member is absent rather than `null`.
@@ -207,6 +212,10 @@ pub enum Rule {
     DateOrder,
 }
 
+fn unknown_rule(name: &str) -> ValueError {
+    ValueError::new("the name of a rule", name)
+}
+
 impl Rule {
     /// All rules.
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
@@ -215,12 +224,6 @@ impl Rule {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
-    }
-
-    /// Returns the rule with this stable name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        name.parse().ok()
     }
 
     /// Returns the class of the rule.

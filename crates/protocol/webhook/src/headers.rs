@@ -3,7 +3,8 @@
 use crate::finding::{MessageFinding, Rule};
 use crate::message::MessageKind;
 use crate::sender::OriginalRequest;
-use bankrail_values::{HyphenatedUuid, excerpt};
+use bankrail_values::{HyphenatedUuid, ValueError, excerpt};
+use std::str::FromStr;
 
 /// End-to-end key echoed from the acknowledgement of the original request. Required with outcomes,
 /// not sent otherwise.
@@ -44,22 +45,27 @@ impl Priority {
         }
     }
 
-    /// The priority with this header value.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|priority| priority.as_str() == name)
-    }
-
     /// Checks that a kind of message may have a priority with this header value. The error is what
     /// is expected.
     fn of_kind(kind: MessageKind, name: &str) -> Result<Self, &'static str> {
-        let found = Self::from_name(name).filter(|priority| kind.priorities().contains(priority));
+        let found = name.parse().ok();
+        let found = found.filter(|priority| kind.priorities().contains(priority));
         found.ok_or(match kind.priorities() {
             [one] => one.as_str(),
             _ => "ATTENDED or UNATTENDED",
         })
+    }
+}
+
+impl FromStr for Priority {
+    type Err = ValueError;
+
+    /// Reads the header's value.
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let known = Self::ALL
+            .into_iter()
+            .find(|priority| priority.as_str() == name);
+        known.ok_or_else(|| ValueError::new("ATTENDED or UNATTENDED", name))
     }
 }
 

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 /// envelope by default.
 pub const MAX_OUTGOING_BYTES: usize = bankrail_values::MAX_MESSAGE_BYTES;
 
-/// The kind's stable name; [`MessageKind::from_name`] reads it back.
+/// The kind's stable name; [`MessageKind`]'s `FromStr` reads it back.
 impl From<MessageKind> for Kind {
     fn from(kind: MessageKind) -> Self {
         Self::from_static(kind.as_str())

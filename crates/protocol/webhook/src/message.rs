@@ -19,11 +19,12 @@ use crate::headers::Priority;
 use crate::json::{Schemas, Wire as _};
 use bankrail_mailbox::{DuplicateKey, Fingerprint};
 use bankrail_values::json::JsonValue;
-use bankrail_values::{HyphenatedUuid, Timestamp};
+use bankrail_values::{HyphenatedUuid, Timestamp, ValueError};
 use mandate_notification::MandateNotification;
 use mandate_outcome::MandateActionOutcome;
 use payment_outcome::PaymentOutcome;
 use query_notification::QueryNotification;
+use std::str::FromStr;
 
 /// Identifier of a user of the service: text of 1 to 10 code points (Specification: "Common formats
 /// in webhook messages").
@@ -78,12 +79,6 @@ impl MessageKind {
             Self::PaymentOutcome => "payment_outcome",
             Self::Query => "query",
         }
-    }
-
-    /// Returns the kind with this stable name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
     /// Returns the specification's name of the message: `MandateActionOutcome`,
@@ -147,6 +142,16 @@ impl MessageKind {
             Self::PaymentOutcome => PaymentOutcome::schema(None, schemas),
             Self::Query => QueryNotification::schema(None, schemas),
         };
+    }
+}
+
+impl FromStr for MessageKind {
+    type Err = ValueError;
+
+    /// Reads a [stable name](Self::as_str).
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
+        known.ok_or_else(|| ValueError::new("the kind of a message, such as payment_outcome", name))
     }
 }
 

@@ -76,14 +76,14 @@ pub(crate) trait Columns: Cells {
         there(column, self.text(column)?)?.parse().map_err(corrupt)
     }
 
-    /// Reads a stable name.
+    /// Reads a text with a function.
     fn named<T>(
         &self,
         column: &str,
-        from_name: impl FnOnce(&str) -> Option<T>,
+        read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, StoreError> {
         let name = there(column, self.text(column)?)?;
-        from_name(name).ok_or_else(|| corrupt(format!("expected a known name, found {name:?}")))
+        read(name).ok_or_else(|| corrupt(format!("expected a known name, found {name:?}")))
     }
 
     fn bytes(&self, column: &str) -> Result<Vec<u8>, StoreError> {

@@ -39,7 +39,7 @@ pub(crate) enum Command {
 /// The names of the kinds, as values of an argument.
 fn kinds() -> impl TypedValueParser<Value = MessageKind> {
     PossibleValuesParser::new(MessageKind::ALL.map(MessageKind::as_str))
-        .try_map(|name| MessageKind::from_name(&name).ok_or("expected a kind"))
+        .try_map(|name| name.parse::<MessageKind>())
 }
 
 #[derive(Args, Debug)]

@@ -363,7 +363,7 @@ impl Control {
 }
 
 fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
-    let mut order = FaultOrder::named(arguments.text("fault").unwrap_or_default())
+    let mut order = FaultOrder::new(arguments.text("fault").unwrap_or_default())
         .map_err(ControlError::Wrong)?;
     if let Some(share) = arguments.text("share") {
         order = order

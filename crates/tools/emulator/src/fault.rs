@@ -1,8 +1,10 @@
 //! The kinds of faults: what each does, which calls can meet it, and its names on a command line.
 
 use crate::call::Endpoint;
+use bankrail_values::ValueError;
 use http::HeaderValue;
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// A fault of one call to an [`Emulator`](crate::Emulator) or a [`FakeBank`](crate::FakeBank), or
@@ -186,28 +188,12 @@ impl Fault {
         }
     }
 
-    /// The names of [`Fault::named`], in the order of the kinds.
+    /// The names that [`Fault`] is parsed from, in the order of the kinds.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMED
             .iter()
             .map(|(name, _)| *name)
             .chain(PLAIN.iter().map(|(name, ..)| *name))
-    }
-
-    /// The fault of a name such as `500`, `html` or `half-body`, for a command line: one or more
-    /// for each kind.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        let plain = PLAIN
-            .iter()
-            .find(|(known, ..)| *known == name)
-            .map(|(_, fault, _)| fault.clone());
-        plain.or_else(|| {
-            NAMED
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, fault)| fault())
-        })
     }
 
     /// True if a call of this endpoint can meet the fault.
@@ -236,6 +222,22 @@ impl Fault {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl FromStr for Fault {
+    type Err = ValueError;
+
+    /// Reads a name such as `500`, `html` or `half-body`, for a command line: one or more for each
+    /// kind.
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let plain = PLAIN.iter().find(|(known, ..)| *known == name);
+        let plain = plain.map(|(_, fault, _)| fault.clone());
+        let known = plain.or_else(|| {
+            let made = NAMED.iter().find(|(known, _)| *known == name);
+            made.map(|(_, fault)| fault())
+        });
+        known.ok_or_else(|| ValueError::new("the name of a fault", name))
     }
 }
 
@@ -272,15 +274,15 @@ mod tests {
     #[test]
     fn each_kind_has_a_name_and_each_name_a_fault_of_a_statement_call_or_a_delivery() {
         let kinds: HashSet<_> = Fault::names()
-            .map(|name| discriminant(&Fault::named(name).unwrap()))
+            .map(|name| discriminant(&name.parse::<Fault>().unwrap()))
             .collect();
         assert_eq!(kinds.len(), 30, "a kind without a name");
         for name in Fault::names() {
-            let fault = Fault::named(name).unwrap();
+            let fault = name.parse::<Fault>().unwrap();
             let [statement, webhook] =
                 [Endpoint::Statement, Endpoint::Webhook].map(|of| fault.check(of).is_ok());
             assert!(statement != webhook, "{name}");
         }
-        assert_eq!(Fault::named("200"), None);
+        assert!("200".parse::<Fault>().is_err());
     }
 }

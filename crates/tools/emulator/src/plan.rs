@@ -24,7 +24,7 @@ const WHOLE: u64 = 1_000_000;
 /// assert!("token-500:10%".parse::<FaultOrder>().is_ok());
 /// assert!("token-repeating-cursor:0.5".parse::<FaultOrder>().is_err());
 /// // The third and the fourth statement of one customer.
-/// let order = FaultOrder::named("statement-reset")?.customer("ACME").skip(2).count(2);
+/// let order = FaultOrder::new("statement-reset")?.customer("ACME").skip(2).count(2);
 /// # drop(order);
 /// # Ok::<(), String>(())
 /// ```
@@ -47,14 +47,14 @@ impl FaultOrder {
     ///
     /// # Errors
     /// The expected and the found name, if such calls have no such fault.
-    pub fn named(name: &str) -> Result<Self, String> {
+    pub fn new(name: &str) -> Result<Self, String> {
         let (endpoint, kind) = match name.split_once('-') {
             Some(("token", kind)) => (Some(Endpoint::Token), kind),
             Some(("statement", kind)) => (Some(Endpoint::Statement), kind),
             Some(("webhook", kind)) => (Some(Endpoint::Webhook), kind),
             _ => (None, name),
         };
-        let fault = Fault::named(kind).ok_or_else(|| {
+        let fault: Fault = kind.parse().map_err(|_| {
             let names: Vec<_> = Fault::names().collect();
             let (names, found) = (names.join(", "), excerpt(name));
             format!("expected one of {names}, or one of them after token-, statement- or webhook-, found {found}")
@@ -144,7 +144,7 @@ impl FromStr for FaultOrder {
         let (name, share) = text
             .split_once(':')
             .ok_or("expected KIND:RATE, such as token-500:0.1")?;
-        Self::named(name)?.share(share)
+        Self::new(name)?.share(share)
     }
 }
 
@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn an_order_is_for_a_customer_and_for_a_count_of_calls_after_others() {
-        let order = FaultOrder::named("statement-reset")
+        let order = FaultOrder::new("statement-reset")
             .unwrap()
             .customer("ACME")
             .skip(1)
@@ -446,7 +446,7 @@ mod tests {
             [false, true, true, false]
         );
         assert!(plan.orders().is_empty() && plan.end(Some(number)) == 0);
-        let share = FaultOrder::named("gzip").unwrap().share("2.5%").unwrap();
+        let share = FaultOrder::new("gzip").unwrap().share("2.5%").unwrap();
         assert_eq!(share.to_string(), "gzip, 2.5%");
         let numbers = [plan.add(share.clone()), plan.add(share)];
         assert_eq!(

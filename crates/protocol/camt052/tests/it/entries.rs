@@ -268,13 +268,7 @@ fn totals_of_entries() {
     ] {
         assert_eq!(shown(&summary_of(&entries(&amounts)).unwrap()), expected);
     }
-    assert!(
-        summary_of(&entries(&[
-            ("1", Credit),
-            ("1", Direction::from_code("BOTH"))
-        ]))
-        .is_none()
-    );
+    assert!(summary_of(&entries(&[("1", Credit), ("1", Direction::from("BOTH"))])).is_none());
     // More than the schema has digits for.
     let most = "9".repeat(18);
     assert!(summary_of(&entries(&[(&most, Credit)])).is_some());

@@ -496,7 +496,7 @@ fn a_stream_hands_out_the_parts_and_goes_on_after_one_that_cannot_be_read() {
 #[test]
 fn a_model_is_checked_as_its_document_would_be() {
     let amount = Amount::new(Decimal::new(500, 2), Currency::AUD).unwrap();
-    let mut item = Item::new(amount, Direction::from_code("MINE"));
+    let mut item = Item::new(amount, Direction::from("MINE"));
     item.notes = vec!["more than ten".into(), "\u{1}".into()];
     let mut day = Day::new("d".into());
     day.items.push(item);

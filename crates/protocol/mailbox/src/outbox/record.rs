@@ -1,6 +1,7 @@
 //! One delivery, and the state of the entry after it.
 
-use bankrail_values::Timestamp;
+use bankrail_values::{Timestamp, ValueError};
+use std::str::FromStr;
 use std::time::Duration;
 
 /// One delivery, without payload.
@@ -74,11 +75,15 @@ impl DeliveryNote {
             Self::Other => "other",
         }
     }
+}
 
-    /// Returns the note with this stable name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|note| note.as_str() == name)
+impl FromStr for DeliveryNote {
+    type Err = ValueError;
+
+    /// Reads a [stable name](Self::as_str).
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let known = Self::ALL.iter().copied().find(|note| note.as_str() == name);
+        known.ok_or_else(|| ValueError::new("the name of a note on a delivery", name))
     }
 }
 

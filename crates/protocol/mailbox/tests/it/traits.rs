@@ -50,8 +50,8 @@ fn stable_names_are_read_back() {
     assert_eq!(DeliveryNote::ALL, notes.map(|(note, _)| note));
     for (note, name) in notes {
         assert_eq!(
-            (note.as_str(), DeliveryNote::from_name(name)),
-            (name, Some(note))
+            (note.as_str(), name.parse::<DeliveryNote>()),
+            (name, Ok(note))
         );
     }
     for (state, name) in [
@@ -60,8 +60,8 @@ fn stable_names_are_read_back() {
         (InboxState::DeadLetter, "dead_letter"),
     ] {
         assert_eq!(
-            (state.as_str(), InboxState::from_name(name)),
-            (name, Some(state))
+            (state.as_str(), name.parse::<InboxState>()),
+            (name, Ok(state))
         );
     }
     let states = [
@@ -73,16 +73,22 @@ fn stable_names_are_read_back() {
     assert_eq!(OutboxState::ALL, states.map(|(state, _)| state));
     for (state, name) in states {
         assert_eq!(
-            (state.as_str(), OutboxState::from_name(name)),
-            (name, Some(state))
+            (state.as_str(), name.parse::<OutboxState>()),
+            (name, Ok(state))
         );
     }
     for name in ["", "Pending", "held"] {
-        assert_eq!(
-            (InboxState::from_name(name), OutboxState::from_name(name)),
-            (None, None)
-        );
-        assert_eq!(DeliveryNote::from_name(name), None);
+        let errors = [
+            name.parse::<InboxState>().unwrap_err(),
+            name.parse::<OutboxState>().unwrap_err(),
+            name.parse::<DeliveryNote>().unwrap_err(),
+        ];
+        for error in errors {
+            assert!(
+                error.to_string().ends_with(&format!(", found {name:?}")),
+                "{error}"
+            );
+        }
     }
 }
 

@@ -4,9 +4,10 @@
 use super::{MandateHistory, MandateState, Observation, OpenOutcome, PaymentHistory, PaymentState};
 use crate::ids::{MandateId, Uetr};
 use crate::message::{Message, Text35};
-use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use bankrail_values::{StoreError, StoreFuture, Timestamp, ValueError};
 use std::borrow::Cow;
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// An identifier of a mandate or a payment in messages.
@@ -52,17 +53,20 @@ impl HistoryId {
             Message::Query(_) => Vec::new(),
         }
     }
+}
 
-    /// The id with this stored name, which [`HistoryId`]'s `Display` writes.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        let (sort, id) = name.split_once(':')?;
-        match sort {
-            "mandate" => MandateId::parse(id).ok().map(Self::Mandate),
-            "instruction" => id.parse().ok().map(Self::Instruction),
-            "uetr" => Uetr::parse(id).ok().map(Self::Uetr),
+impl FromStr for HistoryId {
+    type Err = ValueError;
+
+    /// Reads the stored name, which `Display` writes.
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let known = match name.split_once(':') {
+            Some(("mandate", id)) => MandateId::parse(id).ok().map(Self::Mandate),
+            Some(("instruction", id)) => id.parse().ok().map(Self::Instruction),
+            Some(("uetr", id)) => Uetr::parse(id).ok().map(Self::Uetr),
             _ => None,
-        }
+        };
+        known.ok_or_else(|| ValueError::new("the stored name of a history", name))
     }
 }
 

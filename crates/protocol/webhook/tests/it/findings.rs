@@ -161,7 +161,7 @@ fn each_rule_has_its_name_class_and_severity() {
             (rule.as_str(), rule.class(), rule.severity()),
             (name, class, severity),
         );
-        wrong.unless_equal(name, Rule::from_name(name), Some(rule));
+        wrong.unless_equal(name, name.parse::<Rule>(), Ok(rule));
     }
     wrong.none();
 }

@@ -698,7 +698,7 @@ fn the_id_of_a_history_has_a_name_that_is_read_back() {
     let ids: Vec<HistoryId> = messages.iter().flat_map(HistoryId::of).collect();
     assert!(ids.len() >= 4, "{ids:?}");
     for id in ids {
-        assert_eq!(HistoryId::from_name(&id.to_string()), Some(id));
+        assert_eq!(id.to_string().parse::<HistoryId>(), Ok(id));
     }
     for name in [
         "",
@@ -708,7 +708,7 @@ fn the_id_of_a_history_has_a_name_that_is_read_back() {
         "instruction:",
         "query:1",
     ] {
-        assert_eq!(HistoryId::from_name(name), None, "{name}");
+        assert!(name.parse::<HistoryId>().is_err(), "{name}");
     }
 }
 

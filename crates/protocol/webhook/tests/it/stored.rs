@@ -214,6 +214,6 @@ fn states_and_ids_of_histories_have_fixed_names() {
         ),
     ] {
         assert_eq!(id.to_string(), name);
-        assert_eq!(HistoryId::from_name(name), Some(id));
+        assert_eq!(name.parse::<HistoryId>(), Ok(id));
     }
 }

@@ -510,7 +510,7 @@ fn conflict(
 }
 
 fn kind_of(entry: &InboxEntry) -> Result<MessageKind, HandlerError> {
-    MessageKind::from_name(entry.kind.as_str()).ok_or_else(unreadable)
+    entry.kind.as_str().parse().map_err(|_| unreadable())
 }
 
 fn unreadable() -> HandlerError {

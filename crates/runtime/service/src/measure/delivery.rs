@@ -33,8 +33,8 @@ pub(crate) fn dead_letter(kind: &Kind) {
 /// Returns a kind of the specification, or `other`, so that the label's values are bounded.
 #[cfg(feature = "metrics")]
 fn label(kind: &Kind) -> &'static str {
-    bankrail_webhook::MessageKind::from_name(kind.as_str())
-        .map_or("other", bankrail_webhook::MessageKind::as_str)
+    let known = kind.as_str().parse();
+    known.map_or("other", bankrail_webhook::MessageKind::as_str)
 }
 
 /// Sets the gauges.

@@ -825,7 +825,7 @@ fn webhooks_are_those_of_the_code() {
         assert_eq!(body["required"], json!(["secured_payload"]));
         let schema = &body["properties"]["secured_payload"]["contentSchema"]["$ref"];
         assert_eq!(*schema, format!("#/components/schemas/{message}"));
-        let path = MessageKind::from_name(kind).unwrap().default_path();
+        let path = kind.parse::<MessageKind>().unwrap().default_path();
         assert!(operation["description"].as_str().unwrap().ends_with(path));
         let statuses: BTreeSet<_> = operation["responses"]
             .as_object()

@@ -87,7 +87,7 @@ impl FromRow for InboxEntry {
             received_at: row.instant("received")?,
             conflicts_with: row.optional("conflicts_with")?.map(EntryId::new),
             follows: row.optional("follows")?.map(EntryId::new),
-            state: row.named("state", InboxState::from_name)?,
+            state: row.parsed("state")?,
             attempts: row.number("attempts")?,
             last_error: row.text("last_error")?.map(str::to_owned),
         })
@@ -100,7 +100,7 @@ impl FromRow for KnownEntry {
             id: entry(row)?,
             fingerprint: Fingerprint::from_bytes(row.array("fingerprint")?),
             interim: row.number::<i64>("interim")? != 0,
-            state: row.named("state", InboxState::from_name)?,
+            state: row.parsed("state")?,
             acknowledgement: row.bytes("acknowledgement")?.into(),
             conflicts_with: row.optional("conflicts_with")?.map(EntryId::new),
         })
@@ -119,7 +119,7 @@ impl FromRow for OutboxEntry {
                 attributes: row.bytes("attributes")?.into(),
                 body: row.bytes("body")?.into(),
             },
-            state: row.named("state", OutboxState::from_name)?,
+            state: row.parsed("state")?,
             enqueued_at: row.instant("enqueued")?,
             due: row.instant("due")?,
             deliveries: row.number("deliveries")?,
@@ -136,7 +136,7 @@ impl FromRow for OutboxSummary {
             endpoint: row.parsed("endpoint")?,
             kind: kind(row)?,
             message_id: message_id(row)?,
-            state: row.named("state", OutboxState::from_name)?,
+            state: row.parsed("state")?,
             enqueued_at: row.instant("enqueued")?,
             due: row.instant("due")?,
             deliveries: row.number("deliveries")?,
@@ -156,9 +156,7 @@ impl FromRow for DeliveryRecord {
             started_at: row.instant("started")?,
             duration: Duration::from_millis(row.number("duration")?),
             status: row.optional("status")?,
-            note: has_note
-                .then(|| row.named("note", DeliveryNote::from_name))
-                .transpose()?,
+            note: has_note.then(|| row.parsed("note")).transpose()?,
         })
     }
 }

@@ -4,7 +4,7 @@ use super::session::Session;
 use super::values::{get, params, storable};
 use super::{Fault, InTransaction, PostgresStore};
 use crate::columns::{FromRow as _, row_number};
-use bankrail_values::{StoreError, StoreFuture, Timestamp};
+use bankrail_values::{StoreError, StoreFuture, Timestamp, ValueError};
 use bankrail_webhook::Message;
 use bankrail_webhook::history::{
     Fold, Histories, HistoryId, HistoryState, KeptHistory, Observation,
@@ -274,12 +274,12 @@ async fn apply(
 }
 
 fn kept(row: &Row) -> Result<KeptHistory, Fault> {
-    let ids: Option<_> = get::<Vec<&str>>(row, "names")?
+    let ids: Result<_, _> = get::<Vec<&str>>(row, "names")?
         .into_iter()
-        .map(HistoryId::from_name)
+        .map(str::parse)
         .collect();
     let mut kept = KeptHistory {
-        ids: ids.ok_or_else(|| Fault::corrupt("expected the names of a history"))?,
+        ids: ids.map_err(|error: ValueError| Fault::corrupt(error))?,
         ..KeptHistory::read(row)?
     };
     kept.ids.sort_unstable();

@@ -282,8 +282,7 @@ fn with_names(
     let mut names = connection.prepare_cached(NAMES)?;
     for kept in &mut histories {
         for name in names.query_map([row_number(kept.number)], |row| row.get::<_, String>(0))? {
-            let id = HistoryId::from_name(&name?)
-                .ok_or_else(|| Fault::corrupt("expected the name of a history"))?;
+            let id = name?.parse::<HistoryId>().map_err(Fault::corrupt)?;
             kept.ids.push(id);
         }
         kept.ids.sort_unstable();

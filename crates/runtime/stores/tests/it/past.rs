@@ -209,7 +209,7 @@ async fn inbox<I: Inbox>(inbox: &I) {
         let (headers, findings) = DeliveryHeaders::from_attributes(&entry.attributes).unwrap();
         assert_eq!((headers.message_id, findings), (uuid(number), Vec::new()));
         // Delivered again, it is the same message, and gets the answer that it got then.
-        let message = Message::from_json(MessageKind::from_name(kind).unwrap(), &entry.body)
+        let message = Message::from_json(kind.parse().unwrap(), &entry.body)
             .unwrap()
             .message;
         let answer = Acknowledgement::received(uuid(200));

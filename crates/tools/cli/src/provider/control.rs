@@ -88,9 +88,9 @@ impl FromArgMatches for Order {
         let (name, matches) = matches
             .subcommand()
             .ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))?;
-        let operation = Operation::named(name);
-        let operation =
-            operation.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::InvalidSubcommand))?;
+        let operation: Operation = name
+            .parse()
+            .map_err(|_| clap::Error::new(clap::error::ErrorKind::InvalidSubcommand))?;
         let mut given = Vec::new();
         for member in operation.members() {
             let value = matches.get_one::<String>(member.name);

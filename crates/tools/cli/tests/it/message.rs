@@ -30,10 +30,9 @@ fn every_sample_is_fresh_and_without_findings() {
             run(["message", "sample", kind]).fine(),
         ];
         let keys = two.map(|json| {
-            let message =
-                Message::from_json(MessageKind::from_name(kind).unwrap(), json.as_bytes())
-                    .unwrap()
-                    .message;
+            let message = Message::from_json(kind.parse().unwrap(), json.as_bytes())
+                .unwrap()
+                .message;
             let id = "9f0c6f2a-3c1b-4a56-9d5e-0c1f7d8b2a11".parse().unwrap();
             message.duplicate_key("CUSTOMER", id)
         });

@@ -36,7 +36,7 @@ fn read(rows: &str) -> Vec<Row> {
 
 /// The kind of this name.
 fn kind(name: &str) -> MessageKind {
-    MessageKind::from_name(name).expect("a test reads the rows")
+    name.parse::<MessageKind>().expect("a test reads the rows")
 }
 
 /// One row; one for each kind of message that it asks about.

@@ -74,7 +74,8 @@ impl Guarded {
             return Err((StatusCode::UNAUTHORIZED, error.to_owned(), Some(challenge)));
         }
         let name = head.uri.path().strip_prefix("/_bank/");
-        let Some(operation) = name.and_then(Operation::named) else {
+        let operation = name.and_then(|name| name.parse::<Operation>().ok());
+        let Some(operation) = operation else {
             let error = format!(
                 "expected an operation such as /_bank/clock, found {}",
                 excerpt(head.uri.path())

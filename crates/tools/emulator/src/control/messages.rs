@@ -47,7 +47,7 @@ impl Control {
         let mut query = OutboxQuery::new();
         query.endpoint = arguments.parsed("endpoint")?;
         query.after = arguments.number("after").map(EntryId::new);
-        query.state = arguments.text("state").and_then(OutboxState::from_name);
+        query.state = arguments.text("state").and_then(|name| name.parse().ok());
         let found = outbox.list(&query).await?;
         let mut stopped = outbox.stopped_endpoints().await?;
         stopped.retain(|stopped| {

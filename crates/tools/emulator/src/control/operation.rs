@@ -5,6 +5,8 @@ use crate::call::Endpoint;
 use bankrail_bank::BookingKind;
 use bankrail_mailbox::OutboxState;
 use bankrail_rate_limit::CallType;
+use bankrail_values::ValueError;
+use std::str::FromStr;
 
 /// An operation on a bank. [`Control::carry_out`](super::Control::carry_out) does it, a program
 /// offers it as a command, and [`Control::router`](super::Control::router) serves it.
@@ -105,15 +107,6 @@ impl Operation {
         Self::Snapshot,
         Self::Seed,
     ];
-
-    /// Returns the operation of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|operation| operation.name() == name)
-    }
 
     /// Returns the name of the operation: that of its command, and the last part of its path.
     #[must_use]
@@ -564,6 +557,16 @@ impl Operation {
                 members: const { &[Member::text("name", "The name of the snapshot.").required()] },
             },
         }
+    }
+}
+
+impl FromStr for Operation {
+    type Err = ValueError;
+
+    /// Reads the [name](Self::name) of an operation.
+    fn from_str(name: &str) -> Result<Self, ValueError> {
+        let known = Self::ALL.iter().copied().find(|known| known.name() == name);
+        known.ok_or_else(|| ValueError::new("the name of an operation", name))
     }
 }
 

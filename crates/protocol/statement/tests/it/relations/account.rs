@@ -211,7 +211,7 @@ fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
 #[test]
 fn another_currency_or_kind_of_account_is_said() {
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[]));
-    let kind = |code: &str| Some(AccountType::Code(AccountTypeCode::from_code(code)));
+    let kind = |code: &str| Some(AccountType::Code(AccountTypeCode::from(code)));
     bank.template.0.account.kind = kind("CACC");
     assert_eq!(customer.poll(&bank).1, []);
     (

@@ -252,9 +252,9 @@ fn endpoint(
     }
     let mut paths = Vec::new();
     for (name, path) in &endpoint.paths {
-        match MessageKind::from_name(name.get_ref()) {
-            Some(kind) => paths.push((kind, path)),
-            None => {
+        match name.get_ref().parse::<MessageKind>() {
+            Ok(kind) => paths.push((kind, path)),
+            Err(_) => {
                 let known = MessageKind::ALL.map(MessageKind::as_str).join(", ");
                 let found = excerpt(name.get_ref());
                 reader.error(

@@ -145,8 +145,8 @@ impl Shared {
                 .unwrap_or(self.options.missing_acknowledgement)
                 == MissingAcknowledgement::Failed,
         };
-        let kind = MessageKind::from_name(entry.message.kind.as_str());
-        let (Some(kind), Some(headers)) = (kind, headers) else {
+        let kind = entry.message.kind.as_str().parse::<MessageKind>();
+        let (Ok(kind), Some(headers)) = (kind, headers) else {
             // Another version of this crate may have enqueued it.
             tracing::error!(entry = %entry.id, "the stored message is unreadable");
             return Outcome::without_answer(DeliveryNote::Other, Health::Unknown);

@@ -121,7 +121,7 @@ async fn choices(
     page: &PageState,
     name: &str,
 ) -> Result<Vec<(&'static str, Vec<String>)>, PageError> {
-    let fits = |name: &String| FaultOrder::named(name).is_ok();
+    let fits = |name: &String| FaultOrder::new(name).is_ok();
     let faults = |(kind, begin): (&'static str, &str)| {
         let names = Fault::names().map(|name| format!("{begin}{name}"));
         (kind, names.filter(fits).collect())
@@ -157,7 +157,7 @@ pub(super) async fn act(
     if !own.matches(token.as_bytes()) {
         return Ok(Refused::BUTTON.into_response());
     }
-    let operation = Operation::named(&name).ok_or(PageError::NotFound)?;
+    let operation: Operation = name.parse().map_err(|_| PageError::NotFound)?;
     let is_button = BUTTONS.contains(&operation);
     if !is_button && !has_form(operation) && operation != Operation::RemoveFault {
         return Err(PageError::NotFound);

@@ -182,7 +182,7 @@ pub(super) async fn list(
     let outbox = &*page.data.outbox;
     let mut query = OutboxQuery::new();
     let state = match &asked.state {
-        Some(name) => Some(OutboxState::from_name(name).ok_or(PageError::NotFound)?),
+        Some(name) => Some(name.parse().map_err(|_| PageError::NotFound)?),
         None => None,
     };
     let endpoint = asked

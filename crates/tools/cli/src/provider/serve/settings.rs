@@ -55,7 +55,7 @@ impl TypedValueParser for FaultNames {
         let names = ["", "token-", "statement-", "webhook-"]
             .into_iter()
             .flat_map(|endpoint| Fault::names().map(move |name| format!("{endpoint}{name}")))
-            .filter(|name| FaultOrder::named(name).is_ok());
+            .filter(|name| FaultOrder::new(name).is_ok());
         Some(Box::new(names.map(PossibleValue::new)))
     }
 }
