@@ -207,7 +207,7 @@ impl FromStr for InboxState {
 
 /// A stored message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[non_exhaustive]
 pub struct InboxEntry {
     /// The number of the entry, rising with the time of arrival.
     pub id: EntryId,
@@ -234,6 +234,27 @@ pub struct InboxEntry {
     pub attempts: u32,
     /// The reason of the last failure, from [`Inbox::release`] or [`Inbox::dead_letter`].
     pub last_error: Option<String>,
+}
+
+impl InboxEntry {
+    /// Returns a pending entry without attributes, body and acknowledgement. An engine sets those
+    /// fields, and those that differ from a new entry's.
+    #[must_use]
+    pub fn new(id: EntryId, kind: Kind, received_at: Timestamp) -> Self {
+        Self {
+            id,
+            kind,
+            attributes: OpaqueBytes::default(),
+            body: OpaqueBytes::default(),
+            acknowledgement: OpaqueBytes::default(),
+            received_at,
+            conflicts_with: None,
+            follows: None,
+            state: InboxState::Pending,
+            attempts: 0,
+            last_error: None,
+        }
+    }
 }
 
 /// A change of an entry by the owner of its lease ([`Inbox::update`]).
@@ -265,7 +286,7 @@ impl InboxUpdate<'_> {
 
 /// The number of entries in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[allow(clippy::exhaustive_structs, reason = "a number for each `InboxState`")]
 pub struct InboxCounts {
     /// Entries that wait or are leased.
     pub pending: u64,

@@ -131,7 +131,7 @@ impl FromStr for OutboxState {
 
 /// A stored message to deliver.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[non_exhaustive]
 pub struct OutboxEntry {
     /// The number of the entry, rising with the time of enqueueing.
     pub id: EntryId,
@@ -147,6 +147,22 @@ pub struct OutboxEntry {
     pub deliveries: u32,
     /// The circuit of the endpoint, if there is one; only [`Outbox::lease`] returns it.
     pub circuit: Option<Circuit>,
+}
+
+impl OutboxEntry {
+    /// Returns a pending entry that is due at once. An engine sets the fields that differ.
+    #[must_use]
+    pub fn new(id: EntryId, message: Outgoing, enqueued_at: Timestamp) -> Self {
+        Self {
+            id,
+            message,
+            state: OutboxState::Pending,
+            enqueued_at,
+            due: enqueued_at,
+            deliveries: 0,
+            circuit: None,
+        }
+    }
 }
 
 /// A sender's store of messages to deliver, as workers use it. Each operation is durable before it

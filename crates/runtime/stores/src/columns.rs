@@ -160,13 +160,11 @@ impl FromRow for bankrail_webhook::history::KeptHistory {
         let history = row
             .blob("history")?
             .and_then(bankrail_webhook::history::History::from_json);
-        Ok(Self {
-            number: row.number("id")?,
-            scope: row.parsed("scope")?,
-            ids: Vec::new(),
-            history: history.ok_or_else(|| corrupt("expected a history"))?,
-            changed_at: row.instant("changed")?,
-            change: row.number("change")?,
-        })
+        let history = history.ok_or_else(|| corrupt("expected a history"))?;
+        let (number, changed) = (row.number("id")?, row.instant("changed")?);
+        let mut kept = Self::new(number, Vec::new(), history, changed);
+        kept.scope = row.parsed("scope")?;
+        kept.change = row.number("change")?;
+        Ok(kept)
     }
 }

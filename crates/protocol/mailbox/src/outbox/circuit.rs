@@ -78,10 +78,18 @@ impl Circuit {
 
 /// An endpoint with its circuit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[non_exhaustive]
 pub struct EndpointCircuit {
     /// The endpoint.
     pub endpoint: EndpointId,
     /// The circuit of the endpoint.
     pub circuit: Circuit,
+}
+
+impl EndpointCircuit {
+    /// Returns an endpoint with its circuit.
+    #[must_use]
+    pub fn new(endpoint: EndpointId, circuit: Circuit) -> Self {
+        Self { endpoint, circuit }
+    }
 }

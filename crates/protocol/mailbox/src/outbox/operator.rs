@@ -25,7 +25,7 @@ pub struct Intervention {
 /// A stopped endpoint, to which nothing is delivered: an operator stopped it, or a dispatcher did
 /// after its answer 410.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[non_exhaustive]
 pub struct StoppedEndpoint {
     /// The endpoint.
     pub endpoint: EndpointId,
@@ -33,6 +33,18 @@ pub struct StoppedEndpoint {
     pub since: Timestamp,
     /// The author and the reason of the stop.
     pub intervention: Intervention,
+}
+
+impl StoppedEndpoint {
+    /// Returns an endpoint that was stopped at this instant.
+    #[must_use]
+    pub fn new(endpoint: EndpointId, since: Timestamp, intervention: Intervention) -> Self {
+        Self {
+            endpoint,
+            since,
+            intervention,
+        }
+    }
 }
 
 bankrail_values::options! {
@@ -78,7 +90,7 @@ impl OutboxQuery {
 /// An entry without its payload. [`OutboxOperator::deliveries`](super::OutboxOperator::deliveries)
 /// has its deliveries, [`OutboxOperator::find`](super::OutboxOperator::find) its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[non_exhaustive]
 pub struct OutboxSummary {
     /// The number of the entry.
     pub id: EntryId,
@@ -105,31 +117,48 @@ pub struct OutboxSummary {
 }
 
 impl OutboxSummary {
+    /// Returns the summary of a pending entry that is due at once. An engine sets the fields that
+    /// differ.
+    #[must_use]
+    pub fn new(
+        id: EntryId,
+        endpoint: EndpointId,
+        kind: Kind,
+        message_id: HyphenatedUuid,
+        enqueued_at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            endpoint,
+            kind,
+            message_id,
+            state: OutboxState::Pending,
+            enqueued_at,
+            due: enqueued_at,
+            deliveries: 0,
+            leased_until: None,
+            finished_at: None,
+            dropped: None,
+        }
+    }
+
     /// Returns the summary of an entry that is neither leased nor finished nor dropped. An engine
     /// sets those fields.
     #[must_use]
     pub fn of(entry: &OutboxEntry) -> Self {
-        let OutboxEntry {
-            id,
-            message,
-            state,
-            enqueued_at,
-            due,
-            deliveries,
-            ..
-        } = entry;
+        let message = &entry.message;
+        let (endpoint, kind) = (message.endpoint.clone(), message.kind.clone());
         Self {
-            id: *id,
-            endpoint: message.endpoint.clone(),
-            kind: message.kind.clone(),
-            message_id: message.message_id,
-            state: *state,
-            enqueued_at: *enqueued_at,
-            due: *due,
-            deliveries: *deliveries,
-            leased_until: None,
-            finished_at: None,
-            dropped: None,
+            state: entry.state,
+            due: entry.due,
+            deliveries: entry.deliveries,
+            ..Self::new(
+                entry.id,
+                endpoint,
+                kind,
+                message.message_id,
+                entry.enqueued_at,
+            )
         }
     }
 }
@@ -155,7 +184,7 @@ pub enum DropOutcome {
 
 /// The messages that wait for an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[non_exhaustive]
 pub struct EndpointBacklog {
     /// The endpoint.
     pub endpoint: EndpointId,
@@ -168,9 +197,22 @@ pub struct EndpointBacklog {
     pub oldest_due: Option<Timestamp>,
 }
 
+impl EndpointBacklog {
+    /// Returns the backlog of an endpoint for which no message waits. An engine sets the numbers.
+    #[must_use]
+    pub fn new(endpoint: EndpointId) -> Self {
+        Self {
+            endpoint,
+            pending: 0,
+            dead_letters: 0,
+            oldest_due: None,
+        }
+    }
+}
+
 /// The number of entries in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[allow(clippy::exhaustive_structs, reason = "a number for each `OutboxState`")]
 pub struct OutboxCounts {
     /// Entries that wait or are leased.
     pub pending: u64,

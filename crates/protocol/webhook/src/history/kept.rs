@@ -202,7 +202,7 @@ impl History {
 
 /// A history in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "engines make them")]
+#[non_exhaustive]
 pub struct KeptHistory {
     /// The number that the store gave it. Never used twice.
     pub number: u64,
@@ -220,6 +220,20 @@ pub struct KeptHistory {
 }
 
 impl KeptHistory {
+    /// Returns a history without a scope, in its first change. An engine sets the fields that
+    /// differ.
+    #[must_use]
+    pub fn new(number: u64, ids: Vec<HistoryId>, history: History, changed_at: Timestamp) -> Self {
+        Self {
+            number,
+            scope: String::new(),
+            ids,
+            history,
+            changed_at,
+            change: 1,
+        }
+    }
+
     /// The state.
     #[must_use]
     pub fn state(&self) -> HistoryState {

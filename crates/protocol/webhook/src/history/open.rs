@@ -47,7 +47,7 @@ impl OpenState {
 
 /// An announcement of an outcome that has not come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(clippy::exhaustive_structs, reason = "histories make them")]
+#[non_exhaustive]
 pub struct OpenOutcome {
     /// The state that was reported.
     pub state: OpenState,
@@ -57,6 +57,18 @@ pub struct OpenOutcome {
     /// message about a payment has none: the execution date of a warehoused payment is in the
     /// biller's own instruction only. A deadline more than a year after the message does not count.
     pub due: Timestamp,
+}
+
+impl OpenOutcome {
+    /// Returns an announcement without a deadline.
+    #[must_use]
+    pub const fn new(state: OpenState, since: Timestamp) -> Self {
+        Self {
+            state,
+            since,
+            due: since,
+        }
+    }
 }
 
 /// The open outcomes of a store of histories, found by following its changes.

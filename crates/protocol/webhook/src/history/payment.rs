@@ -208,11 +208,7 @@ impl PaymentHistory {
         let outcomes = self.outcomes.iter();
         let since = outcomes.filter_map(|((known, _), at)| (*known == rank).then_some(*at));
         // The message has no execution date.
-        since.min().map(|since| OpenOutcome {
-            state,
-            since,
-            due: since,
-        })
+        since.min().map(|since| OpenOutcome::new(state, since))
     }
 
     /// The statuses that were reported with different contents: conflicts, as they share one

@@ -33,13 +33,11 @@ impl Changes {
 impl Histories for Changes {
     fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>> {
         let last = if change < 3 { 3 } else { 5 };
-        let kept = |change| KeptHistory {
-            number: change,
-            scope: String::new(),
-            ids: Vec::new(),
-            history: History::Payment(PaymentHistory::new()),
-            changed_at: Timestamp::UNIX_EPOCH,
-            change,
+        let kept = |change| {
+            let history = History::Payment(PaymentHistory::new());
+            let mut kept = KeptHistory::new(change, Vec::new(), history, Timestamp::UNIX_EPOCH);
+            kept.change = change;
+            kept
         };
         self.answer(
             format!("after {change}, {limit}"),

@@ -734,14 +734,9 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
     let kept = |number: u64, messages: &[Message]| {
         let folded = messages.iter().fold(Vec::new(), |known, message| {
             let Fold { ids, history, .. } = Fold::of(message, known, at(0)).unwrap();
-            vec![KeptHistory {
-                number,
-                scope: String::new(),
-                ids,
-                history,
-                changed_at: at(0),
-                change: number,
-            }]
+            let mut kept = KeptHistory::new(number, ids, history, at(0));
+            kept.change = number;
+            vec![kept]
         });
         folded.into_iter().next().unwrap()
     };
@@ -998,14 +993,7 @@ fn a_message_of_the_year_9999_does_not_decide_for_ever() {
             (40, told(dated, 2, "SUSD")),
         ] {
             let fold = Fold::of(&message, known, at(now)).unwrap();
-            known = vec![KeptHistory {
-                number: 1,
-                scope: String::new(),
-                ids: fold.ids,
-                history: fold.history,
-                changed_at: at(now),
-                change: 1,
-            }];
+            known = vec![KeptHistory::new(1, fold.ids, fold.history, at(now))];
         }
         assert_eq!(known[0].state(), HistoryState::Mandate(expected), "{dated}");
     }

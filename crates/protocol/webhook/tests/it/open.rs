@@ -38,11 +38,9 @@ fn notified(seconds: i64, number: u32, trigger: Trigger) -> MandateNotification 
 }
 
 fn waits(state: OpenState, since: i64, due: i64) -> OpenOutcome {
-    OpenOutcome {
-        state,
-        since: at(since),
-        due: at(due),
-    }
+    let mut open = OpenOutcome::new(state, at(since));
+    open.due = at(due);
+    open
 }
 
 /// What is open after these messages, in this order and in the reverse one, each delivered once or
@@ -213,10 +211,8 @@ fn an_action_that_another_version_stored_is_open() {
         {"at":"2021-07-29T01:02:03.450Z","effect":"waiting"}}}"#;
     let history = History::from_json(stored).unwrap();
     let since = "2021-07-29T01:02:03.450Z".parse().unwrap();
-    let expected = OpenOutcome {
-        state: OpenState::Pending,
-        since,
-        due: since,
-    };
-    assert_eq!(history.open(), [expected]);
+    assert_eq!(
+        history.open(),
+        [OpenOutcome::new(OpenState::Pending, since)]
+    );
 }

@@ -78,19 +78,16 @@ impl FromRow for OpaqueBytes {
 
 impl FromRow for InboxEntry {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: entry(row)?,
-            kind: kind(row)?,
-            attributes: row.bytes("attributes")?.into(),
-            body: row.bytes("body")?.into(),
-            acknowledgement: row.bytes("acknowledgement")?.into(),
-            received_at: row.instant("received")?,
-            conflicts_with: row.optional("conflicts_with")?.map(EntryId::new),
-            follows: row.optional("follows")?.map(EntryId::new),
-            state: row.parsed("state")?,
-            attempts: row.number("attempts")?,
-            last_error: row.text("last_error")?.map(str::to_owned),
-        })
+        let mut read = Self::new(entry(row)?, kind(row)?, row.instant("received")?);
+        read.attributes = row.bytes("attributes")?.into();
+        read.body = row.bytes("body")?.into();
+        read.acknowledgement = row.bytes("acknowledgement")?.into();
+        read.conflicts_with = row.optional("conflicts_with")?.map(EntryId::new);
+        read.follows = row.optional("follows")?.map(EntryId::new);
+        read.state = row.parsed("state")?;
+        read.attempts = row.number("attempts")?;
+        read.last_error = row.text("last_error")?.map(str::to_owned);
+        Ok(read)
     }
 }
 
@@ -109,43 +106,41 @@ impl FromRow for KnownEntry {
 
 impl FromRow for OutboxEntry {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: entry(row)?,
-            message: Outgoing {
-                endpoint: row.parsed("endpoint")?,
-                kind: kind(row)?,
-                message_id: message_id(row)?,
-                fingerprint: Fingerprint::from_bytes(row.array("fingerprint")?),
-                attributes: row.bytes("attributes")?.into(),
-                body: row.bytes("body")?.into(),
-            },
-            state: row.parsed("state")?,
-            enqueued_at: row.instant("enqueued")?,
-            due: row.instant("due")?,
-            deliveries: row.number("deliveries")?,
-            circuit: None,
-        })
+        let message = Outgoing {
+            endpoint: row.parsed("endpoint")?,
+            kind: kind(row)?,
+            message_id: message_id(row)?,
+            fingerprint: Fingerprint::from_bytes(row.array("fingerprint")?),
+            attributes: row.bytes("attributes")?.into(),
+            body: row.bytes("body")?.into(),
+        };
+        let mut read = Self::new(entry(row)?, message, row.instant("enqueued")?);
+        read.state = row.parsed("state")?;
+        read.due = row.instant("due")?;
+        read.deliveries = row.number("deliveries")?;
+        Ok(read)
     }
 }
 
 impl FromRow for OutboxSummary {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let is_dropped = row.text("dropped_by")?.is_some();
-        Ok(Self {
-            id: entry(row)?,
-            endpoint: row.parsed("endpoint")?,
-            kind: kind(row)?,
-            message_id: message_id(row)?,
-            state: row.parsed("state")?,
-            enqueued_at: row.instant("enqueued")?,
-            due: row.instant("due")?,
-            deliveries: row.number("deliveries")?,
-            leased_until: row.optional_instant("until")?,
-            finished_at: row.optional_instant("finished")?,
-            dropped: is_dropped
-                .then(|| intervention(row, "dropped_by"))
-                .transpose()?,
-        })
+        let mut read = Self::new(
+            entry(row)?,
+            row.parsed("endpoint")?,
+            kind(row)?,
+            message_id(row)?,
+            row.instant("enqueued")?,
+        );
+        read.state = row.parsed("state")?;
+        read.due = row.instant("due")?;
+        read.deliveries = row.number("deliveries")?;
+        read.leased_until = row.optional_instant("until")?;
+        read.finished_at = row.optional_instant("finished")?;
+        read.dropped = is_dropped
+            .then(|| intervention(row, "dropped_by"))
+            .transpose()?;
+        Ok(read)
     }
 }
 
@@ -164,22 +159,18 @@ impl FromRow for DeliveryRecord {
 impl FromRow for StoppedEndpoint {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let intervention = intervention(row, "stopped_by")?;
-        Ok(Self {
-            endpoint: row.parsed("endpoint")?,
-            since: row.instant("since")?,
-            intervention,
-        })
+        let (endpoint, since) = (row.parsed("endpoint")?, row.instant("since")?);
+        Ok(Self::new(endpoint, since, intervention))
     }
 }
 
 impl FromRow for EndpointBacklog {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        Ok(Self {
-            endpoint: row.parsed("endpoint")?,
-            pending: row.number("pending")?,
-            dead_letters: row.number("dead_letters")?,
-            oldest_due: row.optional_instant("oldest")?,
-        })
+        let mut read = Self::new(row.parsed("endpoint")?);
+        read.pending = row.number("pending")?;
+        read.dead_letters = row.number("dead_letters")?;
+        read.oldest_due = row.optional_instant("oldest")?;
+        Ok(read)
     }
 }
 
@@ -216,9 +207,6 @@ impl FromRow for Circuit {
 
 impl FromRow for EndpointCircuit {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
-        Ok(Self {
-            endpoint: row.parsed("endpoint")?,
-            circuit: Circuit::read(row)?,
-        })
+        Ok(Self::new(row.parsed("endpoint")?, Circuit::read(row)?))
     }
 }

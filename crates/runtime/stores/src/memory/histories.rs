@@ -152,18 +152,10 @@ impl Records {
         for other in merged {
             self.histories.remove(&other);
         }
-        let scope = scope.to_owned();
-        self.histories.insert(
-            number,
-            KeptHistory {
-                number,
-                scope,
-                ids,
-                history,
-                changed_at,
-                change,
-            },
-        );
+        let mut kept = KeptHistory::new(number, ids, history, changed_at);
+        kept.scope = scope.to_owned();
+        kept.change = change;
+        self.histories.insert(number, kept);
         Ok(observation)
     }
 }

@@ -67,19 +67,12 @@ impl Inbox for MemoryInbox {
             }
             messages.last += 1;
             let id = EntryId::new(messages.last);
-            let entry = InboxEntry {
-                id,
-                kind: message.kind.clone(),
-                attributes: message.attributes.clone(),
-                body: message.body.clone(),
-                acknowledgement: message.acknowledgement.clone(),
-                received_at: now,
-                conflicts_with,
-                follows,
-                state: InboxState::Pending,
-                attempts: 0,
-                last_error: None,
-            };
+            let mut entry = InboxEntry::new(id, message.kind.clone(), now);
+            entry.attributes = message.attributes.clone();
+            entry.body = message.body.clone();
+            entry.acknowledgement = message.acknowledgement.clone();
+            entry.conflicts_with = conflicts_with;
+            entry.follows = follows;
             let keys = message.key.hashes().to_vec();
             for key in &keys {
                 messages.keys.entry(*key).or_default().insert(id);

@@ -66,17 +66,7 @@ impl Outbox for MemoryOutbox {
             }
             messages.last += 1;
             let id = EntryId::new(messages.last);
-            let message = message.clone();
-            let state = OutboxState::Pending;
-            let entry = OutboxEntry {
-                id,
-                message,
-                state,
-                enqueued_at: now,
-                due: now,
-                deliveries: 0,
-                circuit: None,
-            };
+            let entry = OutboxEntry::new(id, message.clone(), now);
             messages.entries.insert(
                 id,
                 Stored {
@@ -153,14 +143,9 @@ impl Outbox for MemoryOutbox {
             for id in request.choose(candidates) {
                 if let Some(stored) = messages.entries.get_mut(&id) {
                     stored.lease = Some(request.lease);
-                    let circuit = messages
-                        .circuits
-                        .get(&stored.entry.message.endpoint)
-                        .copied();
-                    entries.push(OutboxEntry {
-                        circuit,
-                        ..stored.entry.clone()
-                    });
+                    let mut entry = stored.entry.clone();
+                    entry.circuit = messages.circuits.get(&entry.message.endpoint).copied();
+                    entries.push(entry);
                 }
             }
             Ok(entries)
@@ -308,11 +293,7 @@ impl Outbox for MemoryOutbox {
         now: Timestamp,
     ) -> StoreFuture<'a, ()> {
         run(&self.parts.outbox, move |messages| {
-            let stopped = || StoppedEndpoint {
-                endpoint: endpoint.clone(),
-                since: now,
-                intervention: intervention.clone(),
-            };
+            let stopped = || StoppedEndpoint::new(endpoint.clone(), now, intervention.clone());
             messages
                 .stopped
                 .entry(endpoint.clone())

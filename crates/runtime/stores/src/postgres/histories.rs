@@ -278,10 +278,8 @@ fn kept(row: &Row) -> Result<KeptHistory, Fault> {
         .into_iter()
         .map(str::parse)
         .collect();
-    let mut kept = KeptHistory {
-        ids: ids.map_err(|error: ValueError| Fault::corrupt(error))?,
-        ..KeptHistory::read(row)?
-    };
+    let mut kept = KeptHistory::read(row)?;
+    kept.ids = ids.map_err(|error: ValueError| Fault::corrupt(error))?;
     kept.ids.sort_unstable();
     Ok(kept)
 }

@@ -357,10 +357,7 @@ async fn outbox<O: OutboxStore>(outbox: &O) {
     let circuits = outbox.circuits().await.unwrap();
     assert_eq!(
         circuits,
-        [EndpointCircuit {
-            endpoint: "ill".parse().unwrap(),
-            circuit: ill
-        }]
+        [EndpointCircuit::new("ill".parse().unwrap(), ill)]
     );
 
     let leased = async |owner, until, now| {

@@ -117,7 +117,7 @@ impl OutboxOperator for MemoryOutbox {
         run(&self.parts.outbox, |messages| {
             let circuits = messages.circuits.clone().into_iter();
             Ok(circuits
-                .map(|(endpoint, circuit)| EndpointCircuit { endpoint, circuit })
+                .map(|(endpoint, circuit)| EndpointCircuit::new(endpoint, circuit))
                 .collect())
         })
     }
@@ -159,12 +159,9 @@ impl OutboxOperator for MemoryOutbox {
                 if !open || after.is_some_and(|after| endpoint <= after) {
                     continue;
                 }
-                let backlog = backlogs.entry(endpoint).or_insert_with(|| EndpointBacklog {
-                    endpoint: endpoint.clone(),
-                    pending: 0,
-                    dead_letters: 0,
-                    oldest_due: None,
-                });
+                let backlog = backlogs
+                    .entry(endpoint)
+                    .or_insert_with(|| EndpointBacklog::new(endpoint.clone()));
                 if entry.state == OutboxState::Pending {
                     backlog.pending += 1;
                     backlog.oldest_due = Some(
@@ -186,12 +183,11 @@ impl OutboxOperator for MemoryOutbox {
 
 impl Stored {
     fn summary(&self) -> OutboxSummary {
-        OutboxSummary {
-            leased_until: self.lease.map(|lease| lease.until),
-            finished_at: self.finished,
-            dropped: self.dropped.clone(),
-            ..OutboxSummary::of(&self.entry)
-        }
+        let mut summary = OutboxSummary::of(&self.entry);
+        summary.leased_until = self.lease.map(|lease| lease.until);
+        summary.finished_at = self.finished;
+        summary.dropped = self.dropped.clone();
+        summary
     }
 
     fn is_asked_for(&self, query: &OutboxQuery) -> bool {

@@ -138,9 +138,9 @@ pub(super) async fn lease<'a>(
     let mut entries = Vec::with_capacity(rows.len());
     for row in &rows {
         match readable::<OutboxEntry>(row)? {
-            Ok(entry) => {
-                let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
-                entries.push(OutboxEntry { circuit, ..entry });
+            Ok(mut entry) => {
+                entry.circuit = circuits.get(entry.message.endpoint.as_str()).copied();
+                entries.push(entry);
             }
             // Made a dead letter, because each lease would find it again.
             Err(id) => session

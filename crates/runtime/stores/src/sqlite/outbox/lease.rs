@@ -127,9 +127,9 @@ pub(super) fn run(
             Ok::<_, Fault>(readable::<OutboxEntry>(&RowCells::new(row))?)
         })?;
         match taken.next().transpose()? {
-            Some(Ok(entry)) => {
-                let circuit = circuits.get(entry.message.endpoint.as_str()).copied();
-                entries.push(OutboxEntry { circuit, ..entry });
+            Some(Ok(mut entry)) => {
+                entry.circuit = circuits.get(entry.message.endpoint.as_str()).copied();
+                entries.push(entry);
             }
             // Made a dead letter, because each lease would find it again.
             Some(Err(id)) => {

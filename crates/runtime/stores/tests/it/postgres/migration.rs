@@ -144,6 +144,7 @@ async fn what_operators_did_is_kept(store: &PostgresStore) {
             endpoint,
             since,
             intervention,
+            ..
         },
     ] = &*stopped
     else {
@@ -155,7 +156,12 @@ async fn what_operators_did_is_kept(store: &PostgresStore) {
         ("unknown", "moved")
     );
     let circuits = outbox.circuits().await.unwrap();
-    let [EndpointCircuit { endpoint, circuit }] = &*circuits else {
+    let [
+        EndpointCircuit {
+            endpoint, circuit, ..
+        },
+    ] = &*circuits
+    else {
         panic!("{circuits:?}")
     };
     let ill = Circuit {
