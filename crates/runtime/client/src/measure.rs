@@ -53,7 +53,7 @@ pub(crate) fn describe() {
             ),
             (
                 "bankrail_client_calls_total",
-                "calls of the provider by endpoint and outcome",
+                "calls to the provider by endpoint and outcome",
             ),
             ("bankrail_polls_total", "polls of accounts by outcome"),
             (
