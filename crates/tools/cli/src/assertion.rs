@@ -18,8 +18,8 @@ use std::time::Duration;
 pub(crate) enum Command {
     /// Make an assertion, signed with the customer's key
     ///
-    /// Prints the assertion, or with --form the whole body of the token request. Whoever has it can
-    /// get a token until it expires.
+    /// Prints the assertion, or with --form the whole body of the token request. Anyone who has it
+    /// can get a token until it expires.
     #[command(after_help = "Examples:\n  \
         bankrail assertion make --key signing.pem --customer CUSTOMERCODE \\\n    \
         --audience https://auth.example.com/v1.0/auth > assertion.txt\n  \
@@ -27,10 +27,10 @@ pub(crate) enum Command {
         --audience https://auth.example.com/v1.0/auth \\\n    \
         --form GBL.INSTO.ACCOUNTS.STATEMENT.READ > body.txt")]
     Make(MakeArguments),
-    /// Say which rule an assertion passes and which it does not
+    /// Show which rules an assertion passes and which it breaks
     ///
-    /// Without --key the signature is not verified, without --audience the claim aud is compared
-    /// with nothing, and there is no verdict. Claims and header are printed, the signature is not.
+    /// Without --key the signature is not verified, without --audience the claim aud is not
+    /// compared, and there is no verdict. Claims and header are printed, the signature is not.
     #[command(
         after_help = "Exit status: 0 if no rule is broken, 1 if one is, 2 for a file that cannot be read.\n\n\
         Examples:\n  \
@@ -80,17 +80,17 @@ pub(crate) struct Explain {
     /// The customer's public key or keys: PEM, DER, JWK or JWK set
     #[arg(long, value_name = "FILE")]
     key: Option<String>,
-    /// The address of the token endpoint, which the claim aud must be
+    /// The address of the token endpoint, which the claim aud must name
     #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]
     audience: Option<Audience>,
-    /// Judge as at this time instead of now, such as 2021-07-29T01:02:03Z
+    /// Judge as of this time instead of now, such as 2021-07-29T01:02:03Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Timestamp>,
     /// Accept what widespread client libraries send: an aud in an array, an exp that is text or up
     /// to 30 s too far ahead, no typ or client-authentication+jwt
     #[arg(long)]
     lenient: bool,
-    /// Print one JSON object in a line for each step
+    /// Print one JSON object for each step, on a line each
     #[arg(long)]
     json: bool,
 }
@@ -126,7 +126,7 @@ fn make(arguments: &MakeArguments, output: &mut Output) -> Result<(), Failure> {
     let assertion = builder.sign(&key, SystemClock.now()).map_err(|error| {
         Failure::refused(
             causes(&error),
-            "bankrail assertion make --help says what fits",
+            "bankrail assertion make --help lists what is accepted",
         )
     })?;
     match &arguments.form {

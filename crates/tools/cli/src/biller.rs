@@ -80,8 +80,9 @@ const PRINTED: [&str; 6] = [
     token      as account: there was no token for its statement\n  \
     omitted    count: refusals and duplicates that came faster than they could be printed\n\
     A member without a value is null. Members may be added; none changes its meaning. A message, conflict or\n\
-    entry is known by number and run together: run is the start of the biller that stored it. After a folder\n\
-    is restored or copied, numbers, and those of the inbox (entry, follows, with), are given again.\n\n\
+    entry is identified by number and run together: run is the start of the biller that stored it. After a folder\n\
+    is restored or copied, numbers, and those of the inbox (entry, follows, with), are assigned \
+    again.\n\n\
     Exit status: 0 after Ctrl-C or SIGTERM, 1 if --probe found something to change, 2 if it cannot start.\n\n\
     Examples:\n  \
     bankrail biller --connection connection.toml --probe\n  \
@@ -93,15 +94,14 @@ pub(crate) struct Arguments {
     /// The file connection.toml, or its folder
     #[arg(long, value_name = "FILE")]
     connection: PathBuf,
-    /// The folder of what it knows, made if it does not exist; by default biller beside the
-    /// connection
+    /// The data folder, made if it does not exist; by default biller beside the connection
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
     /// Print one JSON object for each line
     #[arg(long)]
     json: bool,
-    /// The seconds between two polls of an account; by default 600, or as many as all accounts need
-    /// that together have 25 calls an hour
+    /// The seconds between two polls of an account; by default 600, or more if the accounts
+    /// together would exceed 25 calls an hour
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     poll: Option<u64>,
     /// The bank counts 25 calls an hour for each account, not for all accounts of the customer
@@ -117,15 +117,15 @@ pub(crate) struct Arguments {
     /// Receive no webhooks
     #[arg(long, conflicts_with = "listen")]
     no_receive: bool,
-    /// Keep each page and each refused delivery as it came for so many days, sealed, in the data
-    /// folder; see bankrail archive
+    /// Keep each page and each refused delivery for this many days, unchanged and sealed, in the
+    /// data folder; see bankrail archive
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=3650))]
     archive: Option<u64>,
-    /// Try what a statement needs, print what to change, and end: with a new token, one of ten
-    /// an hour, and one statement call, of the first account
+    /// Try each step of a statement call, print what to change, and end; this uses one of ten
+    /// tokens an hour and one statement call, for the first account
     #[arg(long, conflicts_with_all = ["no_poll", "json"])]
     probe: bool,
-    /// The address to receive at, in place of that of the connection
+    /// The address to receive at, in place of the connection's
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// The level of the log on standard error

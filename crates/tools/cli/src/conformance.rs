@@ -26,19 +26,19 @@ pub(crate) enum Command {
     /// SPEC.md, and the verdict; a failure also has the expected and the found value. Receivers may
     /// use any language and library.
     ///
-    /// Mandates, payments and cases are made up anew in each run, and receivers store them: judge a
-    /// test installation.
+    /// Each run invents new mandates, payments and cases, which receivers store: judge a test
+    /// installation.
     ///
-    /// A row fails if a sentence of SPEC.md is broken. Rows under "Beyond SPEC.md" are about what
-    /// it does not say, such as the API key: where a receiver differs there from what is known of
-    /// live services, that is "noted", and fails with --strict. What is left open altogether is
-    /// noted and never fails. Whether a receiver knows a message again is seen in the ids of its
-    /// acknowledgements, if it repeats the first one. The last lines say what to mend first, and
-    /// which options would judge more rows. "not run": the row depends on another that failed, or
-    /// on a receiver whose address was not given.
+    /// A row fails if a sentence of SPEC.md is broken. Rows under "Beyond SPEC.md" cover what it
+    /// leaves open, such as the API key: a difference from what is known of live services is
+    /// "noted", and fails with --strict. A difference in what nothing settles is noted and never
+    /// fails. A receiver that repeats the first acknowledgement's id for a duplicate shows that it
+    /// recognised the message. The last lines name what to mend first, and which options would
+    /// judge more rows. "not run": the row depends on another that failed, or on a receiver whose
+    /// address was not given.
     #[command(
         after_help = "The file of --config is TOML. Names of files in it are relative to its folder, and arguments \
-        come before what is in it. Keys in it do not stand in the list of processes:\n\n  \
+        come before what is in it. Keys in it do not appear in the list of processes:\n\n  \
         url = \"https://localhost:9443\"         # the paths of the receivers are below it\n  \
         # query = \"https://…\"                  # or that of one: outcome, notification, payment, query\n  \
         sign = \"keys/signing.pem\"              # the provider's private key\n  \
@@ -55,8 +55,8 @@ pub(crate) enum Command {
         # api_key_header = \"apikey\"\n  \
         # handled = \"handled.jsonl\"\n\n\
         --handled names what the receivers list as handled, in the order of handling: one JSON object a line, or an \
-        array of them. What has no message_id or is another event than message is ignored. Without it, what a receiver \
-        makes of messages is not seen:\n\n  \
+        array of them. Objects without message_id and events other than message are ignored. \
+        Without --handled, the effects of messages are not seen:\n\n  \
         message_id  the X-Message-Id of the delivery that was handled\n  \
         about       the mandate_identification, instruction_identification or uetr that it is about, or several\n  \
         state       the state of that mandate or payment after it: its code, such as ACSC or CNCD\n  \
@@ -87,28 +87,29 @@ pub(crate) enum Command {
     /// agree on higher limits with the provider. A call that is answered 429 is repeated after its
     /// Retry-After if that is within --wait.
     ///
-    /// The last lines say what to mend first, and which options would judge more rows, with the
+    /// The last lines name what to mend first, and which options would judge more rows, with the
     /// calls and the minutes that each costs. Without a token the rows that need one are not run.
     ///
-    /// A row fails if a sentence of SPEC.md is broken. What differs from what is known of live
-    /// services, and SPEC.md does not say, is "noted", and fails with --strict. What is left open
-    /// altogether is noted and never fails. "not seen": this customer's accounts or options show
-    /// nothing to judge it by.
+    /// A row fails if a sentence of SPEC.md is broken. A difference from what is known of live
+    /// services, where SPEC.md leaves it open, is "noted", and fails with --strict. A difference in
+    /// what nothing settles is noted and never fails. "not seen": this customer's accounts or
+    /// options show nothing to judge it by.
     ///
-    /// The customer should be one for tests. Its accounts should have entries of today, one of them
-    /// fast payments, one of them credits to virtual accounts. No secret, account number or name is
-    /// printed; amounts are where they are wrong.
+    /// Use a test customer. Its accounts should have entries of today; one account should have fast
+    /// payments, and one credits to virtual accounts. No secret, account number or name is printed;
+    /// wrong amounts are.
     #[command(
         after_help = "A booking of --book is one JSON object. It is booked when the command ends with 0 or the answer \
-        is a success. Six are ordered for today on each account that the budget allows, two of them alike, and its \
-        statement is asked for two to four times more:\n\n  \
+        is a success. Six are ordered for today on each account that the budget allows, two of \
+        them identical, and the account's statement is asked for two to four times more:\n\n  \
         account       the account, one of those that are judged\n  \
         amount        the amount in its currency, without a sign, such as 12.50\n  \
         kind          fast_payment_in, fast_payment_out, transfer_in or transfer_out\n  \
         narrative     the remittance text\n  \
         counterparty  the name of the other party\n\n\
-        An order of --clock is the object {\"seconds\": N}: by so much the provider's clock is stepped ahead. Limits, \
-        tokens and statements follow it, and assertions are judged by the real time.\n\n\
+        An order of --clock is the object {\"seconds\": N}: the provider's clock is stepped ahead \
+        by N seconds. Limits, tokens and statements follow that clock; assertions are judged by \
+        the real time.\n\n\
         Exit status: 0 if no row failed, 1 if one did, 2 if the provider cannot be reached or the \
         arguments are wrong, 3 if no row failed and some were not run for want of budget (0 with --allow-not-run).\n\n\
         Examples:\n  \
@@ -141,7 +142,7 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
 /// The form in which a judgement is printed, and permission to be incomplete.
 #[derive(clap::Args, Debug)]
 struct Printing {
-    /// End with 0 although rows were not run
+    /// End with 0 even if rows were not run
     #[arg(long)]
     allow_not_run: bool,
     /// Write a JUnit XML file too; - for standard output, in place of the table

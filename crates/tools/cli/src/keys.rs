@@ -29,11 +29,11 @@ pub(crate) enum Command {
     Show {
         #[command(flatten)]
         files: Files,
-        /// Print one JSON object in a line for each key
+        /// Print one JSON object for each key, on a line each
         #[arg(long)]
         json: bool,
     },
-    /// Write a key in another spelling
+    /// Write a key in another format
     ///
     /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, and JWK. A private key is only
     /// written to a file, readable by you alone, or with `-o -`.
@@ -113,7 +113,7 @@ enum Use {
 pub(crate) struct Convert {
     /// The key; - for standard input
     file: String,
-    /// The spelling to write
+    /// The format to write
     #[arg(long, value_enum)]
     to: Format,
     /// Write the public half
@@ -141,10 +141,10 @@ pub(crate) struct Convert {
 #[derive(Args, Debug)]
 #[group(required = true, multiple = true)]
 pub(crate) struct Jwks {
-    /// A key that signatures are verified with
+    /// A key to verify signatures with
     #[arg(long, value_name = "FILE")]
     sign: Vec<String>,
-    /// A key that is encrypted to
+    /// A key to encrypt to
     #[arg(long, value_name = "FILE")]
     encrypt: Vec<String>,
 }

@@ -70,28 +70,27 @@ enum Command {
     Assertion(assertion::Command),
     /// Get an access token
     ///
-    /// Prints the token alone, and on standard error until when it is valid, its scope and the
-    /// request key of the call. Token calls are few, 10 an hour: keep the token and pass it on.
+    /// Prints the token alone, and on standard error its expiry, its scope and the request key of
+    /// the call. Only 10 token calls an hour are allowed: keep the token and reuse it.
     Token(token::Arguments),
-    /// Receive webhooks, poll accounts, and print what comes
+    /// Receive webhooks, poll accounts, and print what arrives
     ///
     /// Serves the receivers that the connection describes, polls its accounts, keeps the histories
     /// of mandates and payments, and prints each message, duplicate, conflict, refusal and new
     /// entry, until Ctrl-C. Its state is in the data folder, which only the owner can read. It may
     /// be killed at any time and started again.
     ///
-    /// A message or entry is printed when the transaction is committed that takes it in. After a
+    /// A message or entry is printed once the transaction that stores it is committed. After a
     /// kill, what was committed and perhaps not printed is printed again, with the same number and
-    /// run: nothing is lost, and a reader that leaves out known pairs of both sees each once, also
-    /// after the folder was restored from a backup. Tokens are kept,
-    /// sealed, and calls are counted in the data folder, so that a restart asks for no new token
-    /// and no limit is overrun.
+    /// run: nothing is lost, and a reader that skips known pairs of both sees each once, also after
+    /// the folder was restored from a backup. Tokens are kept, sealed, and calls are counted in the
+    /// data folder, so that a restart needs no new token and exceeds no limit.
     ///
     /// A refusal names its stage: path, method, api_key, content_type, body, headers, envelope,
     /// format, decryption_key, decrypt_or_verify, verifying_key, signed_header, parse, message, age
-    /// or inbox. The sender learns none of it.
+    /// or inbox. The sender does not learn the stage.
     Biller(biller::Arguments),
-    /// List, show and take in again what a biller has kept as it came (biller --archive)
+    /// List, show and import what a biller has archived (biller --archive)
     #[command(subcommand)]
     Archive(biller::archive::Command),
     /// Seal, open and explain secured payloads (JWS in JWE)
@@ -139,7 +138,7 @@ enum Command {
         bankrail man | man -l -\n  \
         bankrail man statement check > bankrail-statement-check.1")]
     Man {
-        /// The command; the program as a whole without one
+        /// The command; without one, the program as a whole
         #[arg(value_name = "COMMAND")]
         command: Vec<String>,
     },
@@ -183,7 +182,7 @@ fn wrong_usage(error: &clap::Error) -> ! {
         .trim_start_matches("error: ")
         .replace("\n\n  tip: ", "; ");
     let said: Vec<&str> = said.split_whitespace().collect();
-    log(format_args!("{}; --help says what fits", said.join(" ")));
+    log(format_args!("{}; see --help", said.join(" ")));
     std::process::exit(2)
 }
 

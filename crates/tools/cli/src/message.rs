@@ -14,8 +14,8 @@ pub(crate) enum Command {
     /// List what is wrong with messages
     ///
     /// Reads a message as a receiver does, and prints one line for each finding: file, JSON
-    /// pointer, rule, and what was expected and found. Of a message that is refused, each reason is
-    /// a line. Without --kind the kind is found out.
+    /// pointer, rule, and what was expected and found. For a refused message, each reason is a
+    /// line. Without --kind the kind is detected.
     #[command(
         after_help = "Exit status: 0 without findings, 1 with findings or for a message that is refused, 2 for a \
         file that cannot be read.\n\n\
@@ -50,7 +50,7 @@ pub(crate) struct Check {
     /// The kind of message that the receiver takes
     #[arg(long, value_parser = kinds())]
     kind: Option<MessageKind>,
-    /// Print one JSON object in a line for each file
+    /// Print one JSON object for each file, on a line each
     #[arg(long)]
     json: bool,
 }

@@ -57,10 +57,10 @@ pub(crate) struct Seal {
     /// The JSON message; - for standard input
     #[arg(default_value = "-")]
     file: String,
-    /// Our private key, which signs
+    /// Our private key, to sign with
     #[arg(long, value_name = "FILE")]
     sign: String,
-    /// The recipient's public key, which is encrypted to
+    /// The recipient's public key, to encrypt to
     #[arg(long, value_name = "FILE")]
     encrypt: String,
     /// The name of our key, for the signed header
@@ -110,7 +110,7 @@ pub(crate) struct Explain {
     /// The sender's public key or keys
     #[arg(long, value_name = "FILE", requires = "decrypt")]
     verify: Option<String>,
-    /// Print one JSON object in a line for each step
+    /// Print one JSON object for each step, on a line each
     #[arg(long)]
     json: bool,
 }
@@ -159,7 +159,7 @@ fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
     let opener = Opener::new(decryption, verifying, options)
         .map_err(|error| file::refused(&arguments.verify, &error))?;
     let opened = opener.open(&compact).map_err(|error| {
-        let next = "bankrail payload explain with the same keys says which step fails";
+        let next = "bankrail payload explain with the same keys shows which step fails";
         input::refused(&arguments.file, &error, next)
     })?;
     let terminal = output.is_terminal();

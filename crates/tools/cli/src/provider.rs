@@ -47,15 +47,16 @@ pub(crate) struct Provider {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Book, add customers, send and resend messages, rotate keys; steer a provider that runs: its
+    /// Book, add customers, send and resend messages, rotate keys; steer a running provider: its
     /// clock, limits, faults and calls
     ///
-    /// Prints the answer in JSON. A provider that runs with --control does it: control.json in the
-    /// folder of the data has its address and token. Otherwise operations on bookings, messages,
-    /// customers and keys are carried out on the folder, and a provider that runs without --control
-    /// follows within a second.
+    /// Prints the answer in JSON. A provider that runs with --control carries it out: control.json
+    /// in the folder of the data has its address and token. Otherwise operations on bookings,
+    /// messages, customers and keys are carried out on the folder, and a provider that runs without
+    /// --control follows within a second.
     #[command(
-        after_help = "Exit status: 0 if it was done or is so; 1 if it was refused or is not so; 2 if nobody answers.\n\n\
+        after_help = "Exit status: 0 if the operation was done or the assertion holds; 1 if not; \
+            2 if nobody answers.\n\n\
         Examples:\n  \
         bankrail provider control book --account 999001400100101 --amount 25.00\n  \
         bankrail provider control send --endpoint democustomer \\\n    \

@@ -28,8 +28,8 @@ pub(crate) enum Command {
     /// received. Several pages become one document with new identifications and totals, as by
     /// statement merge --pages. With --json, the answer of each page is written as one line.
     #[command(
-        after_help = "Exit status: 0 with a statement, 1 if the provider refuses, 2 for wrong arguments, unreadable \
-        files and a provider that is not reached.\n\n\
+        after_help = "Exit status: 0 with a statement, 1 if the provider refuses, 2 for wrong \
+            arguments, unreadable files and a provider that cannot be reached.\n\n\
         Examples:\n  \
         bankrail statement fetch --connection connection.toml 012003123456789 |\n    \
         bankrail statement show -\n  \
@@ -123,7 +123,7 @@ pub(crate) enum Command {
     /// Write the entries of several documents as one document
     ///
     /// The documents must be of one account and one currency. Each entry is written once; entries
-    /// that are left out as repeated are listed on standard error. Totals are computed anew.
+    /// that are left out as repeated are listed on standard error. Totals are recomputed.
     ///
     /// An entry with a reference of the bank is the same wherever that reference occurs with the
     /// same amount, day, direction and status. Entries without a reference are distinguished by
@@ -165,7 +165,7 @@ pub(crate) struct Fetch {
     /// replaced
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Wait when a limit is reached, and go on then
+    /// Wait when a limit is reached, then go on
     #[arg(long)]
     wait: bool,
     /// Write the answer of each page as one line of JSON
@@ -198,10 +198,10 @@ pub(crate) struct Show {
 pub(crate) struct Check {
     #[command(flatten)]
     files: Files,
-    /// Read exactly by the schema: its first violation refuses a document
+    /// Read strictly: the first violation of the schema refuses a document
     #[arg(long)]
     strict: bool,
-    /// Print one JSON object in a line for each finding, and one for each file
+    /// Print one JSON object for each finding and one for each file, on a line each
     #[arg(long)]
     json: bool,
 }

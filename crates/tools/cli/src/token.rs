@@ -13,8 +13,8 @@ use serde::Serialize;
 #[command(after_help = "\
     An API key is visible to others in the list of processes if it is an argument: pass --api-key @FILE, set \
     BANKRAIL_API_KEY, or use connection.toml.\n\n\
-    Exit status: 0 with a token, 1 if the provider refuses, 2 for wrong arguments, unreadable files and a provider \
-    that is not reached.\n\n\
+    Exit status: 0 with a token, 1 if the provider refuses, 2 for wrong arguments, unreadable \
+    files and a provider that cannot be reached.\n\n\
     Examples:\n  \
     TOKEN=$(bankrail token --connection connection.toml)\n  \
     bankrail token --token-url https://bank.example/v1.0/auth --customer BILLER \\\n    \

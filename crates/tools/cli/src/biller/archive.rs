@@ -1,4 +1,4 @@
-//! `bankrail archive`: what a biller has kept as it came.
+//! `bankrail archive`: the pages and refused deliveries that a biller has archived.
 
 use super::folder::{self, Folder, failed};
 use super::journal::{Journal, Printer};
@@ -21,13 +21,13 @@ use tracing::level_filters::LevelFilter;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List what was kept, the oldest first: number, time, kind, account or receiver, key of the
-    /// call, bytes, and of refused deliveries the reason
+    /// List the records, oldest first: number, time, kind, account or receiver, key of the call,
+    /// bytes, and for refused deliveries the reason
     #[command(after_help = "Examples:\n  \
         bankrail archive list\n  \
         bankrail archive list --data biller")]
     List(Data),
-    /// Print the XML of a page, or the body of a refused delivery, as it came
+    /// Print the XML of a page, or the body of a refused delivery, as it was received
     #[command(after_help = "Examples:\n  \
         bankrail archive show 1 > page.xml\n  \
         bankrail archive show 12 | bankrail payload explain -")]
@@ -37,16 +37,16 @@ pub(crate) enum Command {
         /// The number of the record
         number: u64,
     },
-    /// Take the pages in again, into a new folder, and print their entries as bankrail biller does
+    /// Import the pages into a new folder, and print their entries as bankrail biller does
     #[command(
-        after_help = "Exit status: 1 if an answer was left out that is no statement.\n\n\
+        after_help = "Exit status: 1 if an answer was left out because it is no statement.\n\n\
         Examples:\n  \
         bankrail archive import --into again --json > entries.jsonl"
     )]
     Import {
         #[command(flatten)]
         data: Data,
-        /// The folder to make; it may be that of a biller afterwards
+        /// The folder to make; a biller can use it afterwards
         #[arg(long, value_name = "FOLDER")]
         into: PathBuf,
         /// Print one JSON object for each line
@@ -208,7 +208,7 @@ async fn import(
         let imported = imported.map_err(|error| {
             Failure::unable(
                 causes(&error),
-                "remove the folder of --into, and import again when the fault is mended",
+                "remove the folder of --into, and import again once the fault is fixed",
             )
         })?;
         crate::log(format_args!(

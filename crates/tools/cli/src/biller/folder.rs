@@ -59,15 +59,15 @@ impl Folder {
     pub(super) fn secret(&self) -> Result<SealingSecret, Failure> {
         secret(
             &self.path.join(TOKEN_KEY),
-            "remove it: another one is made, and a new token is asked for",
+            "remove it: a new one is made, and a new token is fetched",
         )
     }
 }
 
 /// The database of a folder.
 pub(super) fn store(folder: &Path) -> Result<SqliteStore, Failure> {
-    let advice = "make room on the disk, use the version of the program that wrote it, or restore it from a backup: in \
-                  another folder everything begins anew";
+    let advice = "make room on the disk, use the version of the program that wrote it, or restore \
+        it from a backup: another folder starts empty";
     SqliteStore::open(folder.join(DATABASE), SqliteOptions::new())
         .map_err(|error| Failure::caused(&error, causes(&error), advice))
 }

@@ -177,7 +177,7 @@ fn news(status: &AccountStatus, told: &mut Reported) -> Vec<Event> {
             reason: WaitReason::RateLimit,
             ..
         } if told.waits_until.replace(*until) != Some(*until) => {
-            let detail = "the limit of statement calls allows none before".to_owned();
+            let detail = "the limit allows no statement call before then".to_owned();
             events.push(Event::Account(trouble(
                 now,
                 "waiting",

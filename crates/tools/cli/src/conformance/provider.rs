@@ -32,32 +32,33 @@ pub(crate) struct Provider {
     url: Option<String>,
     #[command(flatten)]
     over: Over,
-    /// Another customer, for what must be kept from each other
+    /// Another customer, for rows about the separation of customers
     #[arg(long, value_name = "FILE")]
     second_connection: Option<PathBuf>,
-    /// An account whose statements may be asked for; several times for several
+    /// An account whose statements may be asked for; may be repeated
     #[arg(long, value_name = "ID")]
     account: Vec<String>,
     /// The calls that may be made: tokens=10,statements=25,tokens-per-second=2
     #[arg(long, default_value = "tokens=10,statements=25")]
     budget: Budget,
-    /// Judge these rows only, such as S8 or S20.17; several times for several
+    /// Judge these rows only, such as S8 or S20.17; may be repeated
     #[arg(long, value_name = "ID")]
     only: Vec<RowSelection>,
-    /// Judge what an earlier run did not come to: the report that it printed with --json
+    /// Judge the rows that an earlier run did not reach, from the report that it printed with
+    /// --json
     #[arg(long, value_name = "FILE")]
     rest_of: Option<String>,
     /// The longest wait for a Retry-After or for the end of a token, in seconds; with --limits and
     /// 21600, the worked cases of limits are judged without --clock
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
-    /// Count the limits, last: some 26 statements and 16 token requests beyond the budget, of a
-    /// customer that has not called for two hours; it is locked out for an hour. A limit is judged
-    /// with --clock, or with --only S25 and --second-connection
+    /// Count the limits, as the last step: about 26 statements and 16 token requests beyond the
+    /// budget, for a customer that has not called for two hours; it is locked out for an hour. A
+    /// limit is judged with --clock, or with --only S25 and --second-connection
     #[arg(long)]
     limits: bool,
     /// Order bookings, and judge the statement that shows them: a command that gets each as a JSON
-    /// object on standard input, or an https address that it is posted to, as described below
+    /// object on standard input, or an https address to post it to, as described below
     #[arg(long, value_name = "COMMAND|URL")]
     book: Option<String>,
     /// Step the provider's clock to the end of a token, and for limits with --limits: a command or

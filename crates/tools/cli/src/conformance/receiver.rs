@@ -29,7 +29,7 @@ pub(crate) struct Receiver {
     /// A file with values for the other arguments
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Judge these rows only, such as S9 or S21.7; several times for several
+    /// Judge these rows only, such as S9 or S21.7; may be repeated
     #[arg(long, value_name = "ID")]
     only: Vec<RowSelection>,
     #[command(flatten)]
@@ -77,7 +77,7 @@ struct Settings {
     /// The name of that key
     #[arg(long, value_name = "KID")]
     sign_4096_kid: Option<String>,
-    /// The receivers' public key, which is encrypted to
+    /// The receivers' public key, to encrypt to
     #[arg(long, value_name = "FILE")]
     encrypt_to: Option<String>,
     /// The name of that key, for the outer header
@@ -159,7 +159,7 @@ impl Settings {
     }
 
     fn judge(self, arguments: &Receiver) -> Result<ReceiverJudge, Failure> {
-        let given = "pass it, or a file that has it by --config";
+        let given = "pass it, or name a file that has it with --config";
         let sign = needed(
             self.sign.as_deref(),
             "--sign: expected the provider's private key",

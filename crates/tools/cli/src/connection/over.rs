@@ -41,8 +41,8 @@ pub(crate) struct Over {
     /// The header of the API key, by default apikey
     #[arg(long, value_name = "NAME")]
     api_key_header: Option<String>,
-    /// The scopes to ask for, separated by spaces or one each time; by default the scope of
-    /// statements
+    /// The scopes to ask for, separated by spaces or one for each use of the option; by default the
+    /// scope of statements
     #[arg(long, value_name = "SCOPES")]
     #[serde(skip)]
     scope: Vec<String>,

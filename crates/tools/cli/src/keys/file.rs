@@ -73,12 +73,12 @@ pub(crate) fn signing(path: &str, kid: Option<&str>) -> Result<SigningKey, Failu
     key(path, kid)
 }
 
-/// The key that is encrypted to.
+/// The key to encrypt to.
 pub(crate) fn encryption(path: &str, kid: Option<&str>) -> Result<EncryptionKey, Failure> {
     key(path, kid)
 }
 
-/// The keys that signatures are verified with.
+/// The keys to verify signatures with.
 pub(crate) fn verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
     keys(path, KeySizes::default())
 }

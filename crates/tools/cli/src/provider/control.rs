@@ -193,7 +193,8 @@ pub(super) async fn run(
         given.extend(operator().map(|name| ("by", Zeroizing::new(name))));
     }
     let next = format!("bankrail provider control {} --help", operation.name());
-    let wrong = |error: ControlError| Failure::unable(error, format_args!("{next} says what fits"));
+    let wrong =
+        |error: ControlError| Failure::unable(error, format_args!("{next} lists what is accepted"));
     let given = given.iter().map(|(name, value)| (*name, value.as_str()));
     let arguments = match &order.from {
         Some(file) => Arguments::from_json(operation, &input::read(file, MAX_FILE_BYTES)?),
@@ -229,7 +230,7 @@ async fn carry_out(
     if needs_provider || may_be_asked {
         let access = Access::read(folders)?;
         let tls = client_config(None, None)
-            .map_err(|error| Failure::unable(causes(&error), "mend the system's certificates"))?;
+            .map_err(|error| Failure::unable(causes(&error), "repair the system's certificates"))?;
         let client = reqwest::Client::builder().tls_backend_preconfigured(tls);
         match ask(client, &access, arguments).await {
             Ok(answer) => return Ok(answer),

@@ -83,7 +83,7 @@ impl Wanted {
         match self {
             Self::Trial => {
                 vec![format!(
-                    "{MORE} times as many calls as in the specification; --limits real: as many"
+                    "{MORE} times the specification's limits; --limits real: exactly those"
                 )]
             }
             Self::File(_) => {

@@ -63,8 +63,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "URL")]
     issuer: Option<String>,
     /// The time zone of statements, such as Australia/Sydney: each lists the entries of one day
-    /// there, and what is booked today has that day; commands while no provider runs take the day
-    /// of UTC
+    /// there, and bookings of today get that day; commands while no provider runs use the day of
+    /// UTC
     #[arg(long, value_name = "NAME", default_value = "UTC")]
     time_zone: String,
     /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a
@@ -81,15 +81,15 @@ pub(super) struct Arguments {
     /// Register another endpoint of the first demo customer at this address, and keep it
     #[arg(long, value_name = "URL", conflicts_with = "config", value_parser = |text: &str| EndpointUrl::parse(text))]
     deliver_to: Option<EndpointUrl>,
-    /// Encrypt what is sent to the endpoint of --deliver-to for this public key; by default the
-    /// demo customer's own
+    /// Encrypt messages to the endpoint of --deliver-to for this public key; by default the demo
+    /// customer's own
     #[arg(long, value_name = "PUB", requires = "deliver_to")]
     encrypt_to: Option<String>,
-    /// Certificate authorities of receivers, beside the one that was made up; with --config those
-    /// of the system by default
+    /// Certificate authorities of receivers, beside the generated one; with --config, by default
+    /// those of the system
     #[arg(long, value_name = "FILE")]
     roots: Option<PathBuf>,
-    /// Trust the system's certificate authorities beside those that were made up or are in --roots
+    /// Trust the system's certificate authorities beside the generated one and those of --roots
     #[arg(long)]
     system_roots: bool,
     /// The certificate for receivers that ask for one, with its private key, as PEM; the file is
@@ -109,7 +109,7 @@ pub(super) struct Arguments {
     /// Ask callers for a certificate of these authorities, as PEM
     #[arg(long, value_name = "FILE")]
     client_roots: Option<PathBuf>,
-    /// Let callers without a certificate in too
+    /// Also admit callers without a certificate
     #[arg(long, requires = "client_roots")]
     client_certificate_optional: bool,
     /// The pauses after the failed deliveries of a message, each up to 20 % more or less; then it
@@ -124,7 +124,7 @@ pub(super) struct Arguments {
         hide_possible_values = true
     )]
     fault: Vec<FaultOrder>,
-    /// Which calls the faults meet: the same number, the same calls
+    /// The seed that selects the calls with faults: the same seed, the same calls
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Serve a page for people, at this loopback address over HTTP, or off; the link is printed
@@ -137,7 +137,7 @@ pub(super) struct Arguments {
     /// has the address and the token; bankrail provider control uses it.
     #[arg(long, value_name = "ADDRESS")]
     control: Option<SocketAddr>,
-    /// Let --control listen beyond loopback, where others can read the token on its way and take
+    /// Let --control listen beyond loopback, where others can read the token in transit and take
     /// the bank over
     #[arg(long, requires = "control")]
     control_beyond_loopback: bool,

@@ -138,7 +138,7 @@ impl Merged {
                         );
                         return Err(Failure::refused(
                             shown(&what),
-                            "repeat the call that was answered so",
+                            "repeat the call that got this answer",
                         ));
                     }
                     self.same_account(&part, &report)?;
@@ -217,7 +217,7 @@ impl Merged {
         );
         Err(Failure::refused(
             shown(&what),
-            "merge the documents of each account by themselves",
+            "merge the documents of each account separately",
         ))
     }
 
@@ -359,7 +359,7 @@ fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     });
     let day = date(entry.booking_date.as_ref());
     crate::log(format_args!(
-        "{name}: left out {amount} of {day}: {why} was there before"
+        "{name}: left out {amount} of {day}: {why} came before"
     ));
 }
 

@@ -281,7 +281,7 @@ fn open<'a>(
             let code = error.code.as_ref().map_or("no code", |code| code.as_str());
             let title = error.title.as_deref().unwrap_or("no title");
             let what = format!("expected a statement, found the error {code}: {title}");
-            Err(refused(what, "repeat the call that was answered so"))
+            Err(refused(what, "repeat the call that got this answer"))
         }
         Err(error) => Err(refused(
             causes(&error),

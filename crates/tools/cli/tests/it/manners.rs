@@ -117,22 +117,21 @@ fn wrong_arguments_end_with_2_and_nothing_on_standard_output() {
     for (arguments, expected) in [
         (
             &["nothing"][..],
-            "bankrail: unrecognized subcommand 'nothing'; --help says what fits\n",
+            "bankrail: unrecognized subcommand 'nothing'; see --help\n",
         ),
         (
             &["statement", "show"],
-            "bankrail: the following required arguments were not provided: <FILE>...; \
-             --help says what fits\n",
+            "bankrail: the following required arguments were not provided: <FILE>...; see --help\n",
         ),
         (
             &["statement", "csv", "--nope", "x"],
             "bankrail: unexpected argument '--nope' found; to pass '--nope' as a value, use \
-             '-- --nope'; --help says what fits\n",
+             '-- --nope'; see --help\n",
         ),
         (
             &["--color", "red", "man"],
             "bankrail: invalid value 'red' for '--color <WHEN>' [possible values: auto, always, \
-             never]; --help says what fits\n",
+             never]; see --help\n",
         ),
     ] {
         assert_eq!(run(arguments).failed(2), expected);

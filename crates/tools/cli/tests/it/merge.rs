@@ -53,13 +53,13 @@ fn overlapping_statements_are_joined_with_new_totals() {
     assert_eq!(document.reports[0].balances.len(), 1);
     assert!(
         run.err
-            .contains("left out +25.00 of 2021-07-29: the reference R1 was there before"),
+            .contains("left out +25.00 of 2021-07-29: the reference R1 came before"),
         "{}",
         run.err
     );
     assert!(
         run.err
-            .contains("left out -4.50 of 2021-07-29: the same content was there before"),
+            .contains("left out -4.50 of 2021-07-29: the same content came before"),
         "{}",
         run.err
     );

@@ -91,7 +91,10 @@ impl Bank {
             .faults(arguments.fault.clone())
             .seed(arguments.seed);
         let emulator = Emulator::new(engines, verifier, options).map_err(|error| {
-            Failure::unable(causes(&error), "bankrail provider --help says what fits")
+            Failure::unable(
+                causes(&error),
+                "bankrail provider --help lists what is accepted",
+            )
         })?;
         let emulator = Arc::new(emulator);
 

@@ -30,7 +30,8 @@ pub(super) fn fault_help() -> String {
     let kinds: Vec<_> = Fault::names().collect();
     let kinds = kinds.join(", ");
     format!(
-        "Let a part of the calls go wrong: KIND:RATE, where KIND is one of {kinds}, for one endpoint after token- or \
+        "Make a share of the calls fail: KIND:RATE, where KIND is one of {kinds}, for one \
+         endpoint after token- or \
          statement-, and RATE is such as 0.1 or 10%"
     )
 }
