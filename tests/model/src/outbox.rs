@@ -124,7 +124,7 @@ pub struct Entry {
     pub due: u8,
     /// The owner of the lease, and the ticks until its end.
     pub lease: Option<(Owner, u8)>,
-    /// The recorded deliveries since it was enqueued or resent.
+    /// The number of deliveries recorded since the message was enqueued or resent.
     pub deliveries: u8,
 }
 

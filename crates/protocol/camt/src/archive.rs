@@ -59,7 +59,7 @@ pub enum ArchiveError {
     #[error("the archive cannot be read: {0}")]
     Io(#[source] io::Error),
     /// No ZIP archive that can be read.
-    #[error("expected a ZIP archive that can be read, found a fault: {detail}")]
+    #[error("expected a readable ZIP archive, found a fault: {detail}")]
     Malformed {
         /// The fault.
         detail: String,
@@ -71,7 +71,7 @@ pub enum ArchiveError {
     #[error("expected members with different names, found two with one name")]
     SameNames,
     /// Members that share compressed bytes.
-    #[error("expected members of their own bytes, found members that overlap")]
+    #[error("expected members with separate bytes, found members that overlap")]
     Overlap,
     /// A directory.
     #[error("expected a file, found a directory")]

@@ -20,7 +20,7 @@ pub struct MergedPages {
     pub errors: Vec<MergeError>,
 }
 
-/// A page or report that is missing, that is there twice or that cannot be merged.
+/// A page or report that is missing, doubled or impossible to merge.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("account {account}, report {report}: {kind}")]
 #[non_exhaustive]
@@ -53,14 +53,14 @@ pub enum MergeErrorKind {
         /// The first missing page.
         expected: u64,
     },
-    /// A page is there twice with the same content. The second one is left out.
-    #[error("page {page} is there twice with the same content")]
+    /// A page occurs twice with the same content. The second one is left out.
+    #[error("page {page} occurs twice with the same content")]
     Twice {
         /// The number of the page.
         page: u64,
     },
-    /// A page is there twice with different content.
-    #[error("page {page} is there twice with different content")]
+    /// A page occurs twice with different content.
+    #[error("page {page} occurs twice with different content")]
     Different {
         /// The number of the page.
         page: u64,
@@ -79,7 +79,9 @@ pub enum MergeErrorKind {
         part: &'static str,
     },
     /// Electronic sequence numbers between two reports of the account are missing.
-    #[error("expected the electronic sequence numbers {first} to {last} before it, found none")]
+    #[error(
+        "expected the electronic sequence numbers {first} to {last} before this report, found none"
+    )]
     SequenceMissing {
         /// The first missing number.
         first: u64,
@@ -87,7 +89,7 @@ pub enum MergeErrorKind {
         last: u64,
     },
     /// Two reports of the account have the same electronic sequence number.
-    #[error("the electronic sequence number {number} is there twice")]
+    #[error("the electronic sequence number {number} occurs twice")]
     SequenceTwice {
         /// The number.
         number: u64,

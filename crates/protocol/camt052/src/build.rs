@@ -39,7 +39,7 @@ pub enum BuildError {
         found: Currency,
     },
     /// A text is too short, too long, not of its form, or holds a character that XML cannot carry.
-    #[error("unfit value for {path}: {kind}")]
+    #[error("unusable value for {path}: {kind}")]
     Invalid {
         /// The element.
         path: String,

@@ -37,7 +37,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
         if !matches!(variant.fields, Fields::Unit) {
             return Err(Error::new(
                 variant.ident.span(),
-                "expected a variant without content, because a code says it all",
+                "expected a variant without content, because the code is all that is written",
             ));
         }
         if let Some((twin, ..)) = codes.iter().find(|(_, known, _)| *known == code) {

@@ -34,11 +34,15 @@ impl Name {
         Self(LitStr::new("Document", Span::call_site()))
     }
 
-    /// Returns the error for a name of the same versions as an earlier one of the same field.
+    /// Returns the error for a name whose versions overlap with those of an earlier name of the
+    /// field.
     pub(crate) fn same_version(&self, twin: &Self) -> Error {
         Error::new(
             self.0.span(),
-            format!("expected other versions than those of `{}`", twin.0.value()),
+            format!(
+                "expected versions that do not overlap with those of `{}`",
+                twin.0.value()
+            ),
         )
     }
 

@@ -108,7 +108,7 @@ pub enum CallErrorKind {
     Unauthorized,
     /// The token endpoint refused: 401 for the assertion, 400 for the request (Specification:
     /// "Obtain access token"). A body with an error code is a refusal under 200 too.
-    #[error("the endpoint refused")]
+    #[error("the endpoint refused the call")]
     #[non_exhaustive]
     Refused {
         /// The error text of the body, cut and escaped.
@@ -132,7 +132,7 @@ pub enum CallErrorKind {
     Unavailable,
     /// An error of the statement endpoint, under any HTTP status (Specification: "Statement error
     /// response").
-    #[error("the service answered an error")]
+    #[error("the service answered with an error")]
     #[non_exhaustive]
     Service {
         /// The error's title, cut after 200 characters.

@@ -250,7 +250,7 @@ fn pages_with_one_number_and_different_content_stay_apart() {
     assert_eq!(
         merged.errors[0].to_string(),
         format!(
-            "account 1, report s{}: page 2 is there twice with different content",
+            "account 1, report s{}: page 2 occurs twice with different content",
             whole.sequence
         )
     );

@@ -83,7 +83,7 @@ pub enum ForgetError {
 #[non_exhaustive]
 pub enum BookError {
     /// The ledger has no such account.
-    #[error("account: expected one of the ledger, found another")]
+    #[error("account: expected an account of the ledger, found another")]
     UnknownAccount,
     /// The booking makes no entry, or its key is no key.
     #[error("the booking is not well formed")]
@@ -129,7 +129,7 @@ pub enum BookError {
     #[error("the balance does not fit")]
     Balance,
     /// The account has another entry under this key.
-    #[error("key: expected the entry that the account has under it, found another")]
+    #[error("key: expected the entry that the account already has under this key, found another")]
     Conflict,
     /// The store failed.
     #[error("the store failed")]

@@ -89,7 +89,7 @@ pub enum ImportError {
     #[error("the poller stopped the account")]
     Stopped(#[source] Arc<PollError>),
     /// The poller asks for no more pages: it does not poll the account, or its store fails.
-    #[error("the poller takes in no pages of the account")]
+    #[error("the poller imports no pages of the account")]
     Idle,
 }
 

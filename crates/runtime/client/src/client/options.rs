@@ -309,7 +309,7 @@ pub enum ClientOptionsError {
     ApiKey,
     /// [`ClientOptions::api_key_header`] is not the name of a header, or is one that every call
     /// has.
-    #[error("expected the name of a header of its own for the API key, found {found}")]
+    #[error("expected a header that only the API key uses, found {found}")]
     #[non_exhaustive]
     ApiKeyHeader {
         /// The text, cut and escaped.

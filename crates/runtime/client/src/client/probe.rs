@@ -220,7 +220,7 @@ async fn statement(statements: &StatementClient, account: Option<&AccountId>) ->
             Ok(401) => return passed("service", format!("{url} asks for a token")),
             Ok(status) => {
                 let advice =
-                    "check the address of the service: expected 401, as it is without a token";
+                    "check the address of the service: expected 401 for a call without a token";
                 return failed("service", format!("{url} answered {status}"), advice);
             }
             Err(error) => error,

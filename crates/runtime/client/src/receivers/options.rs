@@ -189,7 +189,7 @@ pub enum ReceiversOptionsError {
     #[error("expected an API key, found an empty text")]
     EmptyApiKey,
     /// A path does not begin with a slash, has a pattern in it, or is another receiver's.
-    #[error("expected a plain path of its own for each receiver, found {found}")]
+    #[error("expected a separate plain path for each receiver, found {found}")]
     Path {
         /// The text, cut and escaped.
         found: String,

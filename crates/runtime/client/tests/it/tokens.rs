@@ -385,7 +385,8 @@ async fn everybody_who_waited_gets_the_error_and_the_next_call_tries_again() {
         assert_eq!(error.request_key, Some(request_key()));
         assert_eq!(
             error.to_string(),
-            "the token call failed with status 401, code \"invalid_client\": the endpoint refused"
+            "the token call failed with status 401, code \"invalid_client\": the endpoint refused \
+             the call"
         );
     }
     client.tokens().token().await.unwrap();

@@ -188,8 +188,8 @@ impl Control {
         match enqueued.await {
             Ok(enqueued) => Ok(enqueued.id()),
             Err(error) if error.kind() == StoreErrorKind::Conflict => Err(ControlError::Wrong(
-                "seed: expected that of a story not told yet, found the one of messages in the \
-                 outbox; leave it out, or reset the bank"
+                "seed: expected a seed that no story has used, found one whose messages are in \
+                 the outbox; leave it out, or reset the bank"
                     .to_owned(),
             )),
             Err(error) => Err(error.into()),

@@ -771,7 +771,7 @@ async fn messages_are_sent_listed_and_sent_again() {
     world.fine("step-clock", json!({ "seconds": 60 })).await;
     let again = json!({ "endpoint": "acme", "story": "payment", "seed": seeds[1] });
     let (status, said) = world.tell("send", again).await;
-    let expected = "seed: expected that of a story not told yet";
+    let expected = "seed: expected a seed that no story has used";
     assert!(
         status == 400 && said["error"].as_str().unwrap().contains(expected),
         "{said}"

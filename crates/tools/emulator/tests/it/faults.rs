@@ -396,7 +396,8 @@ async fn clocks_that_disagree() {
     assert!(!error.is_retryable(), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "the token call failed with status 401, code \"invalid_client\": the endpoint refused"
+        "the token call failed with status 401, code \"invalid_client\": the endpoint refused the \
+         call"
     );
     assert_eq!(
         bank.calls(),

@@ -45,7 +45,8 @@ impl Shared {
             )
             .await;
             if let Err(error) = released {
-                tracing::error!(entry = %entry.id, error = %error, "an entry could not be given back");
+                tracing::error!(entry = %entry.id, error = %error, "the lease of an entry could \
+                    not be given back");
             }
             return;
         };

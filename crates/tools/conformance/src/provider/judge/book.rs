@@ -274,11 +274,11 @@ impl Booking {
         match right {
             _ if !self.is_fast() => Found::Absent,
             true => Found::Right,
-            false => Found::Wrong(format!("expected beside a {} {expected}", self.kind)),
+            false => Found::Wrong(format!("expected for a {} {expected}", self.kind)),
         }
     }
 
-    /// The entries of its amount that there must be.
+    /// The number of entries of its amount that must exist.
     fn expected(&self, bookings: &[Self], before: &Facts) -> usize {
         let alike = bookings
             .iter()

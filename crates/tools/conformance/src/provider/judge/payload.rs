@@ -141,7 +141,10 @@ fn own_times<'a>(messages: impl Iterator<Item = &'a View<'a>>) -> Option<Verdict
     let enough = ids.len() > 2 && sent.len() == ids.len();
     enough.then(|| {
         Verdict::when(made.len() > 1, || {
-            format!("expected several times, found one in {} reports", ids.len())
+            format!(
+                "expected different times, found a single one in {} reports",
+                ids.len()
+            )
         })
     })
 }

@@ -219,7 +219,7 @@ const ROWS: [(&str, &str, Check); 7] = [
     ("S7.4", "expires_in is no more than a day", |_, members| {
         members.map_or_else(unreadable, |members| match seconds(&members) {
             Ok(86_401..) => Err(
-                "expected some 3600 s, found more than a day; are they milliseconds?".to_owned(),
+                "expected about 3600 s, found more than a day; are these milliseconds?".to_owned(),
             ),
             _ => Ok(Verdict::Passed),
         })

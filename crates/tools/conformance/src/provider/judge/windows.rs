@@ -69,7 +69,7 @@ async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
     let answered = answered(judge, BEFORE).await?;
     if answered != BEFORE {
         return Err(format!(
-            "expected {BEFORE} answers in an hour of its own, found {answered}"
+            "expected {BEFORE} answers in a fresh hour, found {answered}"
         ));
     }
     // From the beginning of the hour that has the 20 to a quarter past the next one.
