@@ -1,4 +1,4 @@
-//! Whether the time of an answer reveals why a message was rejected.
+//! Measures whether the time of an answer reveals why a message was rejected.
 //!
 //! This is not a benchmark. Like dudect, it computes Welch's t between classes of messages; an
 //! absolute value up to 4.5 shows no difference.

@@ -1,4 +1,4 @@
-//! What an outage of PostgreSQL costs deliveries: `outages ROUNDS SOCKET RESTART`.
+//! Measures what an outage of PostgreSQL costs deliveries: `outages ROUNDS SOCKET RESTART`.
 //!
 //! 26 receivers that answer after half a second get 200 messages a second together, nearly as many
 //! as four places each allow. In each round and for each kind of outage the database is away for a
@@ -89,7 +89,7 @@ struct Round {
     /// From the return of the database to the next message of the last receiver.
     resumed: Duration,
     doubled: usize,
-    /// When the outage began.
+    /// The time at which the outage began.
     under_way: usize,
 }
 
@@ -216,9 +216,9 @@ struct Receivers(Mutex<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// How often each message was posted.
+    /// The number of times that each message was posted.
     posts: HashMap<String, usize>,
-    /// How many messages each has got since this was cleared.
+    /// The number of messages that each has got since this was cleared.
     since: HashMap<String, usize>,
     under_way: usize,
 }

@@ -14,7 +14,7 @@ use bankrail_iso20022::__private::{
 /// The form of a message's name.
 const NAME: &str = "camt.05x.001.xx";
 
-/// Of each message: its element, that of a group, and that of a group's page.
+/// For each message: its element, the element of a group, and that of a group's page.
 const ELEMENTS: [[&str; 3]; 3] = [
     ["BkToCstmrAcctRpt", "Rpt", "RptPgntn"],
     ["BkToCstmrStmt", "Stmt", "StmtPgntn"],

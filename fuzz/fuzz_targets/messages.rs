@@ -1,5 +1,5 @@
-//! What the targets of messages share: messages from arbitrary choices, and what must hold of each
-//! that can be built.
+//! The common parts of the targets of messages: messages from arbitrary choices, and what must hold
+//! of each that can be built.
 
 use arbitrary::Arbitrary;
 use bankrail_values::{Date, Decimal, HyphenatedUuid, Money, SimpleUuid, Timestamp};
@@ -264,7 +264,7 @@ mod uuid_bytes {
     }
 }
 
-/// What was built is written, read back equal, and written again in the same bytes.
+/// Checks that a message is written, read back equal, and written again in the same bytes.
 pub fn to_json_and_back(message: impl Into<Message>) {
     let message = message.into();
     let findings = message.validate();

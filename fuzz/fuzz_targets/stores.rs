@@ -1,5 +1,5 @@
-//! What the targets of stores share: the same call of several engines, and clocks that step both
-//! ways.
+//! The common parts of the targets of stores: the same call of several engines, and clocks that
+//! step both ways.
 
 use arbitrary::Arbitrary;
 use bankrail_stores::sqlite::SqliteStore;

@@ -323,7 +323,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Where ledger and messages are.
+/// The store of ledger and messages.
 enum Store {
     Sqlite(SqliteStore),
     Postgres(PostgresStore),

@@ -26,7 +26,7 @@ pub(crate) struct Sandbox {
     pub(crate) keys: Keys,
     pub(crate) certificates: Certificates,
     pub(crate) client: Client,
-    /// For the HTTP headers, which the client does not show.
+    /// A plain HTTP client, for headers that the bank's client does not show.
     pub(crate) http: reqwest::Client,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) folder: tempfile::TempDir,

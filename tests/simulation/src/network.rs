@@ -22,7 +22,7 @@ pub(crate) struct Way {
     pub(crate) to: [Arc<Node>; 2],
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 enum NoAnswer {
     Refused,
     Broken,

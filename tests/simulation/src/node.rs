@@ -35,11 +35,11 @@ pub(crate) struct Node {
 /// A condition that a machine is in for a while.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
-    /// Its process stands still.
+    /// The process stands still.
     Pause,
-    /// Its process reaches no store.
+    /// The process reaches no store.
     Away,
-    /// Its store refuses to write.
+    /// The store refuses to write.
     Full,
 }
 
@@ -230,7 +230,7 @@ pub(crate) struct Process {
 /// Sees a request, its arrival, and its answer.
 pub(crate) type Seen = Arc<dyn Fn(&Node, &Request<Bytes>, Arrival, &Response<Bytes>) + Send + Sync>;
 
-/// When a request arrived.
+/// The time at which a request arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     /// By the node's clock.

@@ -372,7 +372,7 @@ pub(crate) struct Books {
 #[derive(Clone, Debug)]
 struct Booked {
     number: u64,
-    /// Its place among the entries, which no insertion changes.
+    /// The place among the entries, which no insertion changes.
     place: u64,
     account: usize,
     cents: i64,

@@ -47,7 +47,7 @@ fn faults(log: &str, version: &str) -> Vec<String> {
     faults
 }
 
-/// Whether cargo takes `new` for `old`: the numbers agree up to the first that is not zero.
+/// True if cargo takes `new` for `old`: the numbers agree up to the first that is not zero.
 fn is_compatible(old: &str, new: &str) -> bool {
     let leading = |version: &str| -> Vec<u64> {
         let numbers: Vec<u64> = version

@@ -157,7 +157,7 @@ pub enum AssertionBuildError {
     /// The `jti` is empty or too long.
     #[error("expected a jti of 1 to {} bytes, found {length}", crate::MAX_JWT_ID)]
     JwtId {
-        /// Its length in bytes.
+        /// The length in bytes.
         length: usize,
     },
     /// The operating system gave no random bytes.

@@ -56,7 +56,7 @@ pub enum AssertionError {
     /// `sub` is not a customer code.
     #[error("the claim sub is not acceptable: {0}")]
     Subject(ValueError),
-    /// There is no such customer.
+    /// The directory has no such customer.
     #[error("expected a known customer, found {customer}")]
     UnknownCustomer {
         /// The value of `sub`.
@@ -113,7 +113,7 @@ pub enum AssertionError {
     NotYetValid {
         /// The claim.
         claim: &'static str,
-        /// Its value.
+        /// The value of the claim.
         found: Timestamp,
         /// The time of checking.
         now: Timestamp,

@@ -22,7 +22,7 @@ options! {
         /// more than 60 minutes in the future". Without it, a customer whose clock is ahead and
         /// whose library writes a lifetime of an hour gets no token.
         pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
-        /// Which `typ` the header may have.
+        /// The values of `typ` that the header may have.
         pub(crate) typ: TypRule = TypRule::default(),
         /// True to accept an `exp` that is a string of digits, as in published samples (Default: "Token
         /// endpoint"). Off by default.
@@ -65,7 +65,7 @@ impl VerifierOptions {
     }
 }
 
-/// Which `typ` the header of an assertion may have.
+/// The values of `typ` that the header of an assertion may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TypRule {
@@ -125,6 +125,6 @@ pub enum JwtId {
     Absent,
     /// A random UUID for each assertion, so that all assertions differ.
     Random,
-    /// This text of 1 to 256 bytes.
+    /// One text of 1 to 256 bytes.
     Text(String),
 }

@@ -90,13 +90,13 @@ pub enum FindingKind {
     /// An element that the schema does not have here.
     #[error("the schema has no element {name} here")]
     UnknownElement {
-        /// Its name, with the prefix it was written with; cut and escaped when long.
+        /// The name, with the prefix it was written with; cut and escaped when long.
         name: String,
     },
     /// An attribute that the schema does not have here.
     #[error("the schema has no attribute {name} here")]
     UnknownAttribute {
-        /// Its name, with the prefix it was written with; cut and escaped when long.
+        /// The name, with the prefix it was written with; cut and escaped when long.
         name: String,
     },
     /// Text where the schema has only elements.

@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct CurrentKey<K>(Arc<RwLock<Arc<K>>>);
 
 impl<K> CurrentKey<K> {
-    /// This key, until it is replaced.
+    /// Starts with this key, which can be replaced.
     #[must_use]
     pub fn new(key: K) -> Self {
         Self(Arc::new(RwLock::new(Arc::new(key))))

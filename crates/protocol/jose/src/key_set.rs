@@ -289,7 +289,7 @@ pub enum KeySetError {
         /// The index of the first key refused, counted from zero. A key for another use counts only
         /// if there are no others.
         index: usize,
-        /// Why it was refused.
+        /// The reason why it was refused.
         reason: String,
     },
     /// More than [`KeySet::MAX_KEYS`] keys.

@@ -88,7 +88,7 @@ pub enum ReceiveOutcome {
     Conflict {
         /// The entry of this message.
         id: EntryId,
-        /// Its own acknowledgement.
+        /// The acknowledgement of this message.
         acknowledgement: OpaqueBytes,
         /// The entry that it contradicts ([`InboxEntry::conflicts_with`]).
         with: EntryId,

@@ -50,7 +50,7 @@ impl From<KeyHash> for DuplicateKey {
     }
 }
 
-/// As 64 lower-case hexadecimal digits.
+/// Written as 64 lower-case hexadecimal digits.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Fingerprint {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {

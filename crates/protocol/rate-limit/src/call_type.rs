@@ -44,19 +44,19 @@ pub enum CallType {
     /// the specification's. Until [`Limits::set_default`](crate::Limits::set_default) sets its
     /// limits, one call an hour is allowed: a limit that was forgotten is found at once.
     Own1,
-    /// As [`CallType::Own1`].
+    /// Like [`CallType::Own1`].
     Own2,
-    /// As [`CallType::Own1`].
+    /// Like [`CallType::Own1`].
     Own3,
-    /// As [`CallType::Own1`].
+    /// Like [`CallType::Own1`].
     Own4,
-    /// As [`CallType::Own1`].
+    /// Like [`CallType::Own1`].
     Own5,
-    /// As [`CallType::Own1`].
+    /// Like [`CallType::Own1`].
     Own6,
-    /// As [`CallType::Own1`].
+    /// Like [`CallType::Own1`].
     Own7,
-    /// As [`CallType::Own1`].
+    /// Like [`CallType::Own1`].
     Own8,
 }
 

@@ -136,7 +136,7 @@ pub enum CheckOutcome {
     Decided(Decision),
     /// The counters did not answer, and the request is allowed; see [`OnStoreFailure::Allow`].
     Unchecked {
-        /// Why the counters did not decide.
+        /// The reason why the counters did not decide.
         error: StoreError,
     },
 }

@@ -54,7 +54,7 @@ pub struct Limits {
 struct Override {
     call_type: CallType,
     policy: Policy,
-    /// When a temporary policy ends.
+    /// The time at which a temporary policy ends.
     until: Option<Timestamp>,
 }
 

@@ -64,8 +64,8 @@ pub enum OnFull {
     /// The call fails with [`FullError`]: a customer cannot escape a limit by using up the room
     /// with other keys.
     RefuseNew,
-    /// Of the next 64 keys, the one that was charged longest ago is removed. A customer whose key
-    /// is removed starts with empty counters.
+    /// Removes the key that was charged longest ago, among the next 64. A customer whose key is
+    /// removed starts with empty counters.
     EvictStalest,
 }
 
@@ -167,7 +167,7 @@ impl CounterStore for MemoryCounters {
     }
 }
 
-/// There is no room for a new key; see [`OnFull::RefuseNew`]. Nothing was charged.
+/// The table has no room for a new key; see [`OnFull::RefuseNew`]. Nothing was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no room for another key")]
 #[non_exhaustive]

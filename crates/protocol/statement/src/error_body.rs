@@ -92,7 +92,7 @@ impl ErrorCode {
         Self::gateway_status_of(&self.0)
     }
 
-    /// As [`ErrorCode::gateway_status`], of a code that was read in any place.
+    /// Like [`ErrorCode::gateway_status`], of a code that was read in any place.
     #[must_use]
     #[doc(hidden)]
     pub fn gateway_status_of(code: &str) -> Option<u16> {

@@ -329,7 +329,7 @@ fn wrong(member: &'static str, expected: &'static str, found: &JsonValue<'_>) ->
     }
 }
 
-/// Why an answer is neither a statement nor the service's error.
+/// The reason why an answer is neither a statement nor the service's error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyError {

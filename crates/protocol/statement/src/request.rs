@@ -285,7 +285,7 @@ impl Default for MaxEntries {
     }
 }
 
-/// Why a body is not a statement request.
+/// The reason why a body is not a statement request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {

@@ -49,7 +49,7 @@ bankrail_values::hash_value! {
 pub struct EntryIdentity {
     /// The hash that identifies it.
     pub key: EntryKey,
-    /// Its booking day, else its value day. A store forgets entries by their day.
+    /// The booking day, else its value day. A store forgets entries by their day.
     pub day: Option<Date>,
     /// True if the key is made from a reference of the bank, and names the same entry on every
     /// page.
@@ -86,7 +86,7 @@ impl EntryIdentity {
 pub struct SeenEntry {
     /// The hash that identifies it.
     pub key: EntryKey,
-    /// Its number among the entries with the same key, counted from 1.
+    /// The number among the entries with the same key, counted from 1.
     pub occurrence: u32,
     /// The entry's day, which decides when it is forgotten; see [`EntryIdentity::day`].
     pub day: Option<Date>,

@@ -227,7 +227,7 @@ pub enum Step {
     Done,
 }
 
-/// Why a statement cannot be read to its end.
+/// The reason why a statement cannot be read to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WalkError {
@@ -240,7 +240,7 @@ pub enum WalkError {
         /// The page that had the cursor, counted from 1.
         page: usize,
     },
-    /// There is a next page after the most pages of the walk.
+    /// The walk has more pages than it may have.
     #[error("expected the statement to end within {limit} pages")]
     TooManyPages {
         /// The most pages of the walk.

@@ -34,7 +34,7 @@ pub fn parse_decimal(text: &str) -> Result<Decimal, DecimalError> {
     })
 }
 
-/// Why a text is not a decimal that can be represented exactly.
+/// The reason why a text is not a decimal that can be represented exactly.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecimalError {

@@ -109,7 +109,7 @@ impl Money {
     }
 }
 
-/// Why an amount of money cannot be read or computed.
+/// The reason why an amount of money cannot be read or computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MoneyError {

@@ -91,14 +91,14 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
-    /// This instant plus `step` cut to milliseconds, or [`Timestamp::MAX`].
+    /// Returns this instant plus `step` cut to milliseconds, or [`Timestamp::MAX`].
     #[must_use]
     pub fn saturating_add(self, step: Duration) -> Self {
         let step = i64::try_from(step.as_millis()).unwrap_or(i64::MAX);
         Self::saturating_from_unix_millis(self.0.saturating_add(step))
     }
 
-    /// This instant less `step` cut to milliseconds, or [`Timestamp::MIN`].
+    /// Returns this instant less `step` cut to milliseconds, or [`Timestamp::MIN`].
     #[must_use]
     pub fn saturating_sub(self, step: Duration) -> Self {
         let step = i64::try_from(step.as_millis()).unwrap_or(i64::MAX);

@@ -323,7 +323,7 @@ impl<S: Engine> SqlLedger<S> {
 
 #[cfg(feature = "sqlite")]
 impl SqlLedger<SqliteStore> {
-    /// As [`SqlLedger::register`], within the caller's transaction.
+    /// Like [`SqlLedger::register`], within the caller's transaction.
     ///
     /// # Errors
     /// [`RegisterError`], and then nothing is changed.
@@ -337,7 +337,7 @@ impl SqlLedger<SqliteStore> {
         now(whole(transaction.connection(), register))
     }
 
-    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
+    /// Like [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
     /// transaction commits.
     ///
     /// # Errors
@@ -356,7 +356,7 @@ impl SqlLedger<SqliteStore> {
         )
     }
 
-    /// As [`SqlLedger::book_entry`], within the caller's transaction.
+    /// Like [`SqlLedger::book_entry`], within the caller's transaction.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed.
@@ -376,7 +376,7 @@ impl SqlLedger<SqliteStore> {
 
 #[cfg(feature = "postgres")]
 impl SqlLedger<PostgresStore> {
-    /// As [`SqlLedger::register`], within the caller's transaction. Others that register accounts
+    /// Like [`SqlLedger::register`], within the caller's transaction. Others that register accounts
     /// of the customer wait for its end.
     ///
     /// # Errors
@@ -392,7 +392,7 @@ impl SqlLedger<PostgresStore> {
         whole(&transaction, register).await
     }
 
-    /// As [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
+    /// Like [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
     /// transaction commits. Others that book on the account wait for its end.
     ///
     /// # Errors
@@ -412,7 +412,7 @@ impl SqlLedger<PostgresStore> {
         .await
     }
 
-    /// As [`SqlLedger::book_entry`], within the caller's transaction.
+    /// Like [`SqlLedger::book_entry`], within the caller's transaction.
     ///
     /// # Errors
     /// [`BookError`], and then nothing is changed. After [`StoreError`] the transaction is void.

@@ -67,7 +67,7 @@ pub struct Archive {
 pub struct Archived {
     /// The record.
     pub record: ArchiveRecord,
-    /// Of a page the body of its request, of a refused delivery stage and reason: one line.
+    /// The body of a page's request, or the stage and reason of a refused delivery: one line.
     pub note: String,
     /// The body as it came.
     pub body: Vec<u8>,

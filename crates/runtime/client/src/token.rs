@@ -29,7 +29,7 @@ pub struct Token {
     pub expires_at: Timestamp,
     /// The request key of the token call.
     pub request_key: Option<HyphenatedUuid>,
-    /// As it stands in the token cache.
+    /// The sealed token, as the token cache holds it.
     sealed: Option<CachedToken>,
 }
 

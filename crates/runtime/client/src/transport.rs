@@ -28,7 +28,7 @@ pub(crate) struct Caller {
     pub(crate) http: reqwest::Client,
     #[cfg(feature = "simulation")]
     pub(crate) network: Option<Arc<dyn crate::simulation::Network>>,
-    /// For the whole exchange, from connecting to the last byte.
+    /// The time-out of the whole exchange, from connecting to the last byte.
     pub(crate) timeout: Duration,
     pub(crate) endpoint: EndpointUrl,
     /// The call that it makes.

@@ -80,8 +80,8 @@ impl<F: FnOnce() -> T + Send, T: Send> Job for Task<F, T> {
     }
 }
 
-/// As many threads as there are cores. With more, the asynchronous threads and those of the stores
-/// would have to wait for a core.
+/// A pool with one thread for each core. With more, the asynchronous threads and those of the
+/// stores would have to wait for a core.
 impl Default for CpuPool {
     fn default() -> Self {
         Self::new(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))

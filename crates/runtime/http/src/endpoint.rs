@@ -34,7 +34,7 @@ pub trait Endpoint: Sync {
     type Proof: Send;
     /// An answer of success.
     type Answer: Send;
-    /// Why a request is refused: a row of the endpoint's table of refusals.
+    /// The reason why a request is refused: a row of the endpoint's table of refusals.
     type Refusal: From<EndpointFault> + Send;
 
     /// Finds the caller by the API key.

@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums)] // the two forms of the RFC
 pub enum RetryAfter {
-    /// This long from now.
+    /// A time from now.
     After(Duration),
     /// At this time.
     At(Timestamp),

@@ -206,7 +206,7 @@ fn read_roots(pem: &[u8]) -> Result<RootCertStore, TlsError> {
     }
 }
 
-/// Why TLS could not be set up.
+/// The reason why TLS could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
@@ -230,7 +230,7 @@ impl TlsError {
     }
 }
 
-/// Why two sides did not agree on TLS.
+/// The reason why two sides did not agree on TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TlsFault {

@@ -24,7 +24,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt::Debug;
 
-/// Where audit records are written to.
+/// A destination for audit records.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not write audit records",
     label = "not an `AuditLog`",
@@ -87,7 +87,7 @@ pub enum AuditedAccount {
     /// the records of one account can be found; without it, the account cannot be found by trying
     /// all numbers. The key should have 32 random bytes or more.
     Digest(SecretString),
-    /// Its identifier.
+    /// The account's identifier.
     Identifier,
 }
 

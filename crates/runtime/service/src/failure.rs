@@ -30,7 +30,7 @@ pub enum StatementFailure {
     MalformedHead,
     /// The API key is absent or unknown: `EC401`, 401.
     ApiKey,
-    /// There is no valid access token of the customer: `EC401`, 401.
+    /// No valid access token of the customer: `EC401`, 401.
     AccessToken,
     /// The token or the customer does not have the scope: `EC403`, 403.
     Scope,

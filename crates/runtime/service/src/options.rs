@@ -276,7 +276,7 @@ fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> 
     }
 }
 
-/// Why a [`Provider`](crate::Provider) cannot be made from its options.
+/// The reason why a [`Provider`](crate::Provider) cannot be made from its options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderOptionsError {

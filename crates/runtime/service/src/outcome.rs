@@ -29,7 +29,7 @@ pub struct CallOutcome {
     pub endpoint: &'static str,
     /// The customer whose API key the request had, if it was looked up and known.
     pub customer: Option<CustomerCode>,
-    /// Why the call was refused or failed; `None` if it was served.
+    /// The reason why the call was refused or failed; `None` if it was served.
     pub refusal: Option<CallRefusal>,
 }
 
@@ -42,8 +42,8 @@ impl CallOutcome {
     }
 }
 
-/// Why a call was refused or failed. It is for the provider's own people: the detail of a refused
-/// assertion would help an attacker to improve a forged one.
+/// The reason why a call was refused or failed. It is for the provider's own people: the detail of
+/// a refused assertion would help an attacker to improve a forged one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallRefusal {

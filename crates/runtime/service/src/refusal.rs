@@ -19,7 +19,7 @@ use http::header::{ACCEPT_ENCODING, ALLOW, WWW_AUTHENTICATE};
 use http::{HeaderName, StatusCode};
 use std::fmt::Display;
 
-/// Why a request is refused, at either endpoint.
+/// The reason why a request is refused, at either endpoint.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// The path has these methods only.

@@ -341,7 +341,7 @@ enum Event {
     /// A delivery that was refused.
     Refusal {
         at: Timestamp,
-        /// That of the receiver; `None` on a path without a receiver.
+        /// The kind of the receiver; `None` on a path without a receiver.
         kind: Option<String>,
         stage: String,
         reason: String,
@@ -377,12 +377,12 @@ struct Started {
 /// A message that was handled.
 #[derive(Debug, Deserialize, Serialize)]
 struct Received {
-    /// When it was stored first.
+    /// The time at which it was stored first.
     at: Timestamp,
     kind: String,
     message_id: HyphenatedUuid,
     request_key: Option<HyphenatedUuid>,
-    /// Its number in the inbox.
+    /// The number in the inbox.
     entry: u64,
     /// The number of the message that announced this one.
     follows: Option<u64>,
@@ -416,7 +416,7 @@ struct Contradiction {
 /// A new entry of an account.
 #[derive(Debug, Deserialize, Serialize)]
 struct NewEntry {
-    /// When it was fetched.
+    /// The time at which it was fetched.
     at: Timestamp,
     account: String,
     /// The identifier of the entry within the account, which never changes.
@@ -462,6 +462,6 @@ struct Trouble {
     status: Option<u16>,
     code: Option<String>,
     request_key: Option<HyphenatedUuid>,
-    /// When the account is asked for again.
+    /// The time at which the account is asked for again.
     until: Option<Timestamp>,
 }

@@ -19,8 +19,8 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Of both: [`Outcome::Findings`] if either has findings, otherwise [`Outcome::NotRun`] if
-    /// either was not judged.
+    /// Combines both outcomes: [`Outcome::Findings`] if either has findings, otherwise
+    /// [`Outcome::NotRun`] if either was not judged.
     pub(crate) fn and(self, other: Self) -> Self {
         self.max(other)
     }
@@ -41,7 +41,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Why a command was not carried out.
+/// The reason why a command was not carried out.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The subject is refused: exit status 1.

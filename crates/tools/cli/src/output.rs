@@ -39,7 +39,7 @@ impl Color {
     }
 }
 
-/// Where a command prints.
+/// The destination of what a command prints.
 pub(crate) struct Output {
     writer: Box<dyn Write>,
     colors: bool,

@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
 /// The number of faults in customers' files that an error names.
 const MAX_SHOWN_ERRORS: usize = 3;
 
-/// Where a provider's files are.
+/// The places of a provider's files.
 #[derive(Clone, Debug)]
 struct Folders {
     data: PathBuf,

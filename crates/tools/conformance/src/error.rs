@@ -1,9 +1,9 @@
-//! Why a judge came to no judgement.
+//! The reason why a judge came to no judgement.
 
 use bankrail_http::tls::TlsError;
 use std::error::Error;
 
-/// Why there is no judgement. A row that fails is no error, but part of the judgement.
+/// The reason why there is no judgement. A row that fails is no error, but part of the judgement.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
@@ -29,7 +29,7 @@ pub enum JudgeError {
     /// The certificates to trust are unusable.
     #[error("the certificates to trust are unusable")]
     Tls(#[from] TlsError),
-    /// There is no HTTP client.
+    /// The HTTP client cannot be made.
     #[error("the HTTP client could not be made")]
     Client(#[source] Box<dyn Error + Send + Sync>),
     /// A request could not be signed, encrypted or compressed.
@@ -46,7 +46,7 @@ pub enum JudgeError {
     /// No access token was asked for, without which there is little to judge.
     #[error("no access token: {reason}")]
     NoToken {
-        /// Why none was asked for.
+        /// The reason why no token was requested.
         reason: String,
     },
     /// The list of what the receivers have handled cannot be read.

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 pub struct Hook(String);
 
 impl Hook {
-    /// This command or address.
+    /// Makes a hook of this command or address.
     #[must_use]
     pub fn new(order: impl Into<String>) -> Self {
         Self(order.into())

@@ -158,7 +158,7 @@ struct Delivery {
 /// The outcome of a delivery.
 enum Heard {
     Answer(Answer),
-    /// There was no answer, for this reason.
+    /// No answer, for this reason.
     Nothing(String),
 }
 
@@ -347,7 +347,7 @@ impl Delivery {
         self
     }
 
-    /// Its X-Message-Id.
+    /// The X-Message-Id.
     fn message_id(&self) -> &str {
         self.headers
             .get(MESSAGE_ID)

@@ -26,12 +26,12 @@ pub struct Row {
 /// The demand of a row on the subject, which gives a failure its meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Asks {
-    /// To do what is right with what is right.
+    /// To handle a right call or message rightly.
     #[default]
     Service,
-    /// To refuse what is wrong.
+    /// To refuse a wrong call or message.
     Refusal,
-    /// To answer still.
+    /// To keep answering.
     Life,
 }
 

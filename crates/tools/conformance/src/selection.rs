@@ -1,4 +1,4 @@
-//! Which rows are judged.
+//! The selection of the rows to judge.
 
 use crate::row::place;
 use serde_json::Value;
@@ -40,7 +40,7 @@ impl FromStr for RowSelection {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnrunRows(Vec<(String, String)>);
 
-/// Why a report has no rows to go on with.
+/// The reason why a report has no rows to go on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnrunRowsError {

@@ -54,7 +54,7 @@ pub(crate) fn drip(body: Bytes, bytes: usize, pause: Duration) -> Body {
     ))
 }
 
-/// This many spaces, made while they are sent.
+/// Returns a body of this many spaces, made while they are sent.
 pub(crate) fn endless(bytes: u64) -> Body {
     let piece = Bytes::from(vec![b' '; PIECE]);
     Body::from_stream(stream::unfold(bytes, move |left| {

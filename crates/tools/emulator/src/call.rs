@@ -26,7 +26,7 @@ pub enum Endpoint {
 impl Endpoint {
     pub(crate) const ALL: [Self; 4] = [Self::Token, Self::Statement, Self::Webhook, Self::Other];
 
-    /// Its name in the journal and in orders.
+    /// The name in the journal and in orders.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Token => "token",
@@ -70,7 +70,7 @@ impl fmt::Display for Endpoint {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// Its number, from 1 on. [`Calls::record`](crate::Calls::record) sets it.
+    /// The number, from 1 on. [`Calls::record`](crate::Calls::record) sets it.
     pub number: u64,
     /// The endpoint.
     pub endpoint: Endpoint,
@@ -101,7 +101,7 @@ pub struct Call {
     pub status: Option<u16>,
     /// The fault that the call met.
     pub fault: Option<Fault>,
-    /// Why it was refused, or why a delivery had no answer; never a secret.
+    /// The reason why it was refused, or why a delivery had no answer; never a secret.
     pub reason: Option<String>,
     /// The time until the answer.
     pub took: Duration,

@@ -66,7 +66,7 @@ bankrail_values::options! {
     }
 }
 
-/// Why an [`Emulator`] cannot be put together.
+/// The reason why an [`Emulator`] cannot be put together.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmulatorError {

@@ -44,7 +44,7 @@ pub enum Fault {
     /// A statement answer that promises more entries under a cursor that always returns to the same
     /// page.
     RepeatingCursor,
-    /// Of a statement call: narratives are hidden where `includeNarrative` asks for them, and shown
+    /// Statement calls: narratives are hidden where `includeNarrative` asks for them, and shown
     /// where it does not.
     WrongNarrative,
     /// The bank's answer arrives in pieces of this many bytes, with a pause after each. After 60 s
@@ -68,39 +68,39 @@ pub enum Fault {
     CutAnswer,
     /// Numbers, true and false are texts in the bank's answer.
     WrongType,
-    /// Of a statement call: the second page leads back to the first, for as long as all calls meet
-    /// the fault.
+    /// Statement calls: the second page leads back to the first, for as long as all calls meet the
+    /// fault.
     CirclingCursor,
-    /// Of a statement call: the answer is of another account.
+    /// Statement calls: the answer is about another account.
     AnotherAccount,
-    /// Of a statement call: the page lacks its first entry, which is there again in the next call.
+    /// Statement calls: the page lacks its first entry, which the next call has again.
     MissingEntry,
-    /// Of a statement call: the entries are pending under references that they do not have once
-    /// they are booked.
+    /// Statement calls: the entries are pending under references that they do not have once they
+    /// are booked.
     PendingEntries,
-    /// Of a statement call: the page is of the next day, as if the day had changed in the middle of
-    /// the walk.
+    /// Statement calls: the page is of the next day, as if the day had changed in the middle of the
+    /// walk.
     NextDay,
     /// The bank's clock is an hour ahead for this call.
     ClockAhead,
-    /// Of a delivery: it is made twice.
+    /// Deliveries: the message is delivered twice.
     Doubled,
-    /// Of a delivery: it is made 50 times at once.
+    /// Deliveries: the message is delivered 50 times at once.
     Flood,
-    /// Of a delivery: it is held back for two seconds, so that later messages come before.
+    /// Deliveries: the message is held back for two seconds, so that later ones overtake it.
     Reordered,
-    /// Of a delivery: it is held back for a day. The outbox shows it as one that was answered 409.
+    /// Deliveries: the message is held back for a day. The outbox shows it as one that was answered
+    /// 409.
     LateByADay,
-    /// Of a delivery: the bank misses the receiver's answer, and delivers again.
+    /// Deliveries: the bank misses the receiver's answer, and delivers again.
     LostAcknowledgement,
-    /// Of a delivery: it is followed by one of the same message id and duplicate key with other
-    /// content.
+    /// Deliveries: a second message follows, with the same id and duplicate key and other content.
     Changed,
-    /// Of a delivery: its signature is not of the key that it names.
+    /// Deliveries: the signature is not of the key that the message names.
     BadSignature,
-    /// Of a delivery: it names a signing key that nobody knows.
+    /// Deliveries: the message names a signing key that nobody knows.
     UnknownKid,
-    /// Of a delivery: it is encrypted for another key than it names.
+    /// Deliveries: the message is encrypted for another key than it names.
     WrongKey,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Front {
     pub(crate) directory: Arc<dyn Directory>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) tokens: Arc<dyn TokenStore>,
-    /// Where request keys come from; random without it.
+    /// The source of request keys; without one, they are random.
     pub(crate) ids: Option<Arc<Ids>>,
     /// By account: the cursor that returns to its page until the account is asked for its first
     /// page.
@@ -369,7 +369,7 @@ impl Front {
 }
 
 const JSON: &str = "application/json";
-/// Why parts of a fault's answer are usable.
+/// The reason why parts of a fault's answer are usable.
 const CHECKED: &str = "faults were checked when they were ordered";
 
 /// Gives a request its key, if the keys come from a seed.

@@ -1,4 +1,4 @@
-//! Which calls meet which fault: those that were ordered one by one, and a part of all others.
+//! The plan of faults: those ordered for single calls, and a share of all other calls.
 
 use crate::call::Endpoint;
 use crate::fault::Fault;

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// kills stays within one day of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastClock {
-    /// When the parent began.
+    /// The time at which the parent began.
     pub(super) began: Timestamp,
     pub(super) starts: u32,
 }

@@ -39,7 +39,7 @@ pub struct TransactionAgents {
     /// The issuer of the security, or an agent of the issuer. `IssgAgt`.
     #[element("IssgAgt")]
     pub issuing_agent: Option<Box<Agent>>,
-    /// Where the security is settled. `SttlmPlc`.
+    /// The place where the security is settled. `SttlmPlc`.
     #[element("SttlmPlc")]
     pub settlement_place: Option<Box<Agent>>,
     /// Agents in other roles. `Prtry`.
@@ -121,7 +121,7 @@ pub struct FinancialInstitution {
     #[element("BIC", until = 2)]
     #[element("BICFI", since = 3)]
     pub bic: Option<Bic>,
-    /// Its number in a national clearing system, such as a BSB or sort code. `ClrSysMmbId`.
+    /// The number in a national clearing system, such as a BSB or sort code. `ClrSysMmbId`.
     #[element("ClrSysMmbId")]
     pub clearing_member: Option<ClearingMember>,
     /// The legal entity identifier. `LEI`, since version 08.

@@ -90,7 +90,7 @@ pub struct CurrencyExchange {
     /// The agreement on the rate. `CtrctId`.
     #[element("CtrctId")]
     pub contract: Option<Text<35>>,
-    /// When the rate was quoted. `QtnDt`.
+    /// The time at which the rate was quoted. `QtnDt`.
     #[element("QtnDt")]
     pub quoted_at: Option<IsoDateTime>,
     /// The parts of the document here that are beyond the schema.

@@ -75,14 +75,14 @@ pub struct CreditLine {
     pub extras: Extras,
 }
 
-/// When an amount becomes available.
+/// The time at which an amount becomes available.
 ///
 /// `CashAvailability1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
 #[element(type = "CashAvailability1")]
 #[non_exhaustive]
 pub struct Availability {
-    /// When the amount becomes available. `Dt`.
+    /// The time at which the amount becomes available. `Dt`.
     #[element("Dt")]
     pub date: AvailabilityDate,
     /// The amount, without a sign. `Amt`.

@@ -47,7 +47,7 @@ pub struct OriginalQuery {
     /// The query's kind of message. `MsgNmId`.
     #[element("MsgNmId")]
     pub message_name: Option<Text<35>>,
-    /// When the query was made. `CreDtTm`.
+    /// The time at which the query was made. `CreDtTm`.
     #[element("CreDtTm")]
     pub created_at: Option<IsoDateTime>,
     /// The parts of the document here that are beyond the schema.

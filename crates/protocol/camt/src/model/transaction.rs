@@ -75,13 +75,13 @@ pub struct Transaction {
     /// The tax paid with it. `Tax`.
     #[element("Tax")]
     pub tax: Option<Box<TaxInformation>>,
-    /// Why it was returned, and by whom. `RtrInf`.
+    /// The reason for the transaction's return, and who returned it. `RtrInf`.
     #[element("RtrInf")]
     pub return_information: Option<Box<ReturnInformation>>,
     /// The corporate action that caused it. `CorpActn`.
     #[element("CorpActn")]
     pub corporate_action: Option<Box<CorporateAction>>,
-    /// Where the security is kept. `SfkpgAcct`.
+    /// The place where the security is kept. `SfkpgAcct`.
     #[element("SfkpgAcct", since = 3)]
     pub safekeeping_account: Option<Box<SafekeepingAccount>>,
     /// The account that securities are kept in. `SfkpgAcct`, until version 02.
@@ -187,7 +187,7 @@ pub struct ProprietaryReference {
 #[element(type = "TransactionDates2")]
 #[non_exhaustive]
 pub struct TransactionDates {
-    /// When the bank accepted the order. `AccptncDtTm`.
+    /// The time at which the bank accepted the order. `AccptncDtTm`.
     #[element("AccptncDtTm")]
     pub accepted_at: Option<IsoDateTime>,
     /// The agreed settlement date. `TradActvtyCtrctlSttlmDt`.
@@ -234,7 +234,7 @@ pub struct ProprietaryDate {
     pub extras: Extras,
 }
 
-/// Why a transaction was returned, and by whom.
+/// The reason for the return of a transaction, and who returned it.
 ///
 /// `PaymentReturnReason2` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

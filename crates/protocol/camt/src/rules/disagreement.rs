@@ -121,7 +121,7 @@ pub enum Disagreement {
     },
 }
 
-/// Which entries of a report a finding is about.
+/// The entries of a report that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CountedEntries {

@@ -51,9 +51,9 @@ pub struct ReportBuilder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs)] // two values of one type, told apart by their names
 pub struct ReportIds {
-    /// Of the message, `GrpHdr/MsgId`.
+    /// The identifier of the message, `GrpHdr/MsgId`.
     pub message: SimpleUuid,
-    /// Of the report in it, `Rpt/Id`.
+    /// The identifier of the report in it, `Rpt/Id`.
     pub report: SimpleUuid,
 }
 

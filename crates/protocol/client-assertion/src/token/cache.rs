@@ -76,7 +76,7 @@ impl TokenCacheKey {
 pub struct CachedToken {
     /// The sealed token, opaque to the engine.
     pub sealed: Vec<u8>,
-    /// When the token expires. It is not valid at this instant.
+    /// The time at which the token expires. It is not valid at this instant.
     pub expires_at: Timestamp,
 }
 

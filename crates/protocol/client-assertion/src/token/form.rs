@@ -282,13 +282,13 @@ pub enum TokenRequestError {
     /// A parameter is repeated.
     #[error("expected each parameter once, found {parameter} again")]
     Repeated {
-        /// Its name, cut and escaped.
+        /// The name, cut and escaped.
         parameter: String,
     },
     /// A required parameter is absent or empty.
     #[error("expected the parameter {parameter}, found none")]
     Missing {
-        /// Its name.
+        /// The name.
         parameter: &'static str,
     },
     /// Another grant type than `client_credentials`.

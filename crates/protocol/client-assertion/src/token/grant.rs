@@ -14,9 +14,9 @@ pub struct TokenGrant {
     pub customer: CustomerCode,
     /// The scopes granted.
     pub scopes: ScopeSet,
-    /// When the token was issued.
+    /// The time at which the token was issued.
     pub issued_at: Timestamp,
-    /// When the token expires. It is not valid at this instant.
+    /// The time at which the token expires. It is not valid at this instant.
     pub expires_at: Timestamp,
 }
 

@@ -36,7 +36,7 @@ fn verified(changes: &[(&str, &str)]) -> VerifiedAssertion {
     verify(&verifier(), &signed(&claims(changes))).unwrap()
 }
 
-/// Whether each of two assertions is accepted, one after the other, under each policy.
+/// Returns whether each of two assertions is accepted, one after the other, under each policy.
 fn accepted(first: &VerifiedAssertion, second: &VerifiedAssertion) -> [[bool; 2]; 4] {
     POLICIES.map(|policy| {
         let store = Replays::default();

@@ -34,7 +34,7 @@ pub enum WriteError {
         .why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
     )]
     Unfaithful {
-        /// Why the written document cannot be read, if it cannot.
+        /// The reason why the written document cannot be read, if it cannot.
         why: Option<ReadError>,
     },
     /// The destination failed.

@@ -35,7 +35,7 @@ pub struct AppHeader {
     pub message: Option<String>,
     /// The service that the message is exchanged in (`BizSvc`, `SvcName`).
     pub service: Option<String>,
-    /// When the message was made (`CreDt`, `CreationDate`, `CrDate`).
+    /// The time at which the message was made (`CreDt`, `CreationDate`, `CrDate`).
     pub created_at: Option<String>,
     /// The mark of a possible duplicate (`PssblDplct`).
     pub possible_duplicate: Option<String>,

@@ -176,7 +176,7 @@ pub enum ReadErrorKind {
     /// A bound of [`ReadLimits`](crate::ReadLimits) is exceeded.
     #[error("expected at most {max} {limit}")]
     Limit {
-        /// Which bound.
+        /// The bound.
         limit: LimitKind,
         /// The bound.
         max: u64,
@@ -186,7 +186,7 @@ pub enum ReadErrorKind {
     Refused(#[source] FindingKind),
 }
 
-/// Which bound of [`ReadLimits`](crate::ReadLimits) is exceeded.
+/// The bound of [`ReadLimits`](crate::ReadLimits) that is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LimitKind {
@@ -244,7 +244,7 @@ impl ReadError {
         &self.0.path
     }
 
-    /// Where the tag or text starts.
+    /// Returns the place where the tag or text starts.
     #[must_use]
     pub fn position(&self) -> Position {
         self.0.position

@@ -49,7 +49,7 @@ struct EventsOver<T: ?Sized> {
     used: Used,
     /// Bytes of memory that the document has taken so far.
     held: u64,
-    /// Where the current event starts.
+    /// The place where the current event starts.
     mark: Mark,
     tokens: T,
 }

@@ -98,7 +98,7 @@ fn declared(tag: &[u8]) -> Option<usize> {
 #[derive(Clone, Copy)]
 struct Prefix<'a> {
     text: &'a [u8],
-    /// Its first eight bytes, and a bit set for each bit that counts.
+    /// The first eight bytes, and a bit set for each bit that counts.
     word: u64,
     mask: u64,
 }

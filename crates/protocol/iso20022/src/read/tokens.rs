@@ -169,7 +169,7 @@ impl Tokens for TextTokens<'_> {
 pub struct StreamTokens<R> {
     reader: Reader<Decoded<R>>,
     buffer: Vec<u8>,
-    /// Where the text begins that the source remembers.
+    /// The place where the text begins that the source remembers.
     remembered: u64,
 }
 

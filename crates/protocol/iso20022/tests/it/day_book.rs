@@ -7,7 +7,7 @@ use bankrail_iso20022::{
     FindingKind, IsoDateTime, Message, Text, UnitReader, UnknownCode,
 };
 
-/// Whether an amount is a credit or a debit.
+/// The direction of an amount: credit or debit.
 ///
 /// `CreditDebitCode` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
@@ -54,7 +54,7 @@ pub enum Payer {
 #[element(type = "Place1", rule = count_places)]
 #[non_exhaustive]
 pub struct Place {
-    /// Its name. `Nm`, mandatory in the schema; tolerant reading may miss it.
+    /// The name. `Nm`, mandatory in the schema; tolerant reading may miss it.
     #[element("Nm", soft)]
     pub name: Option<Text<10>>,
     /// The parts of the document here that are beyond the schema.
@@ -75,7 +75,7 @@ pub struct Item {
     /// As seen from the account. `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Direction,
-    /// When it was made. `DtTm`.
+    /// The time at which it was made. `DtTm`.
     #[element("DtTm")]
     pub at: Option<IsoDateTime>,
     /// Who paid. `Pyr`.
@@ -84,7 +84,7 @@ pub struct Item {
     /// What it was for. `Note`, at most 3.
     #[element("Note", max = 3)]
     pub notes: Vec<Text<10>>,
-    /// Where it was made. `Plc`.
+    /// The place where it was made. `Plc`.
     #[element("Plc")]
     pub place: Option<Box<Place>>,
     /// Of the payer. `Bic`.
@@ -170,7 +170,7 @@ pub(crate) fn document(content: &str) -> String {
     )
 }
 
-/// How many places the document has had so far.
+/// The number of places that the document has had so far.
 #[derive(Default)]
 struct Places(usize);
 

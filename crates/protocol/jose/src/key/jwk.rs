@@ -228,11 +228,11 @@ pub struct JwkSet {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnusableKey {
-    /// Its index in the set, counted from zero.
+    /// The index in the set, counted from zero.
     pub index: usize,
-    /// Its `kid`, cut and escaped, if it has one that is a string.
+    /// The `kid`, cut and escaped, if it has one that is a string.
     pub kid: Option<String>,
-    /// Why it was left out.
+    /// The reason why it was left out.
     pub error: KeyError,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Shard {
     turns: Turns,
     max_keys: usize,
     on_full: OnFull,
-    /// Where the next search for expired keys starts.
+    /// The place where the next search for expired keys starts.
     cursor: usize,
     calls: u8,
     /// Every forgotten key had expired by then. A new key may be one of them after the clock

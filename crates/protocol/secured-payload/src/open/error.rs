@@ -39,7 +39,7 @@ pub enum OpenError {
         kid: Option<String>,
         /// The `kid`s of the verifying keys, cut and escaped, separated by commas.
         known: String,
-        /// Why there is no key.
+        /// The reason why there is no key.
         reason: SelectError,
     },
     /// Decrypted and verified, but for another recipient: see [`Recipient`](super::Recipient).

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct StatementDay {
     /// The day.
     pub day: Date,
-    /// Its midnight; `None` if the offset of the bank's zone is not known.
+    /// The midnight at which the day ends; `None` if the offset of the bank's zone is not known.
     pub ends_at: Option<Timestamp>,
 }
 

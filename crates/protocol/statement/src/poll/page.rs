@@ -197,11 +197,11 @@ impl PollCommit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HandedOver<'a> {
-    /// Its place on the page, from 0.
+    /// The place on the page, from 0.
     pub index: usize,
     /// The entry as it is recorded.
     pub entry: &'a SeenEntry,
-    /// Its relation to earlier entries.
+    /// The relation to earlier entries.
     pub relation: &'a EntryRelation,
     /// True if it is new and its day was complete already: a later day's statement had been walked
     /// to its end.

@@ -26,7 +26,7 @@ pub struct PollPosition {
     pub(super) resume: Option<Resume>,
     pub(super) tracked: TrackedEntries,
     pub(super) books: Books,
-    /// When a walk through the statement of a day was last completed.
+    /// The time at which a walk through the statement of a day was last completed.
     pub(super) walked: Option<WalkedDay>,
     /// The entries that could not be read and of which there was a notice.
     pub(super) unread: BTreeSet<u64>,

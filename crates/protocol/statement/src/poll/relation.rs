@@ -46,7 +46,7 @@ pub enum AccountNotice {
     /// back, or left it out by mistake, so of a booked entry a person decides. Entries beyond the
     /// last 2,000 of a day are not watched.
     Vanished {
-        /// Its [id](crate::SeenEntry::id).
+        /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
         /// True if it was booked.
         booked: bool,
@@ -59,7 +59,7 @@ pub enum AccountNotice {
     },
     /// A booked entry that had vanished is listed again.
     Reappeared {
-        /// Its [id](crate::SeenEntry::id).
+        /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
     /// The booked balances and the booked entries of two full walks in a row do not add up: entries
@@ -102,12 +102,12 @@ pub enum AccountNotice {
     /// An entry that cannot be booked, because it has no usable amount, direction or currency. The
     /// others of the page are handed over.
     Unbookable {
-        /// Its [id](crate::SeenEntry::id).
+        /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
     /// A new entry in another currency than its account.
     ForeignCurrency {
-        /// Its [id](crate::SeenEntry::id).
+        /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
     /// The document names its account in another way than the request, such as by an IBAN, so that

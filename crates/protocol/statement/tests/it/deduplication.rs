@@ -37,7 +37,7 @@ struct Consumer {
     seen: ModelSeenEntries,
     /// The imported entries by stable identifier, and how often each was imported.
     imported: HashMap<SeenEntryId, (u8, u32)>,
-    /// How many entries were imported, whatever their identifiers.
+    /// The number of entries that were imported, whatever their identifiers.
     total: usize,
 }
 

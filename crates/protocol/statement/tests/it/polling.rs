@@ -674,9 +674,9 @@ struct Bank {
     serial: u64,
     day: u8,
     page_size: usize,
-    /// Whether a cursor counts entries instead of naming one.
+    /// True if a cursor counts entries instead of naming one.
     by_offset: bool,
-    /// Whether a page repeats the last entry of the page before if that has a reference.
+    /// True if a page repeats the last entry of the page before if that has a reference.
     repeats: bool,
     refuses: bool,
 }

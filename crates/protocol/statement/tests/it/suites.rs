@@ -30,9 +30,9 @@ enum Fault {
     ErasedPosition,
     /// The entries are recorded before the position is checked.
     TwoSteps,
-    /// Whether a new entry was recorded meanwhile is not checked.
+    /// The engine does not check whether a new entry was recorded meanwhile.
     Unchecked,
-    /// Whether an entry that is not new was recorded meanwhile is checked too.
+    /// The engine also checks whether an entry that is not new was recorded meanwhile.
     AllChecked,
     /// The page is recorded before the work runs, and stays if it fails.
     RecordedFirst,

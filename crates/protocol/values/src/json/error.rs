@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where and why the JSON reader refuses a text.
+/// The place and the reason at which the JSON reader refuses a text.
 ///
 /// `Display` prints the JSON pointer, the byte position and the reason in one line. It quotes no
 /// value of the text. The pointer has member names, which the sender chose: each is cut after 64
@@ -64,7 +64,7 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Why a text is refused.
+/// The reason why a text is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonErrorKind {

@@ -50,7 +50,7 @@ impl JsonObjectWriter {
         self
     }
 
-    /// As [`JsonObjectWriter::raw`], if there is a value.
+    /// Like [`JsonObjectWriter::raw`], if there is a value.
     #[must_use]
     pub fn optional_raw(self, name: &str, json: Option<impl Display>) -> Self {
         match json {

@@ -15,7 +15,7 @@ fn error(json: &str) -> JsonError {
     read(json.as_bytes(), &limits()).unwrap_err()
 }
 
-/// Whether two values are equal. Numbers that are not integers are compared as `f64`, as the peer
+/// True if two values are equal. Numbers that are not integers are compared as `f64`, as the peer
 /// keeps them.
 fn same(ours: &JsonValue<'_>, theirs: &Peer) -> bool {
     match (ours, theirs) {

@@ -247,9 +247,9 @@ impl KeptHistory {
 pub struct Fold {
     /// The history to replace; `None` for a new one.
     pub number: Option<u64>,
-    /// Its names from now on.
+    /// The names from now on.
     pub ids: Vec<HistoryId>,
-    /// Its content from now on.
+    /// The content from now on.
     pub history: History,
     /// True when state, completeness or open outcomes differ from before: store a new number of a
     /// change, and the time.

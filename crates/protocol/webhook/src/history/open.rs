@@ -86,7 +86,7 @@ impl OpenOutcome {
 #[derive(Clone, Debug, Default)]
 pub struct OpenOutcomes {
     change: u64,
-    /// By scope and the first name.
+    /// The open histories by scope and first name.
     open: BTreeMap<(String, HistoryId), (KeptHistory, Vec<OpenOutcome>)>,
 }
 

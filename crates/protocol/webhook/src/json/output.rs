@@ -98,7 +98,7 @@ impl Output {
 /// An object being written.
 pub(crate) struct ObjectOut<'o, 'n> {
     out: &'o mut Output,
-    /// Where the object's first member begins.
+    /// The place where the object's first member begins.
     start: usize,
     /// The names so far and where each member is, without its comma, if they are to be sorted.
     names: Vec<(&'n str, Range<usize>)>,

@@ -53,7 +53,7 @@ pub struct Amendment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct BilateralAmendment {
-    /// By when the counterparty is asked to resolve it. Informational.
+    /// The time by which the counterparty is asked to resolve the action. Informational.
     pub resolution_requested_by: Option<Timestamp>,
     /// The mandate's last day.
     pub validity_end_date: Amended<Date>,

@@ -15,9 +15,9 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 #[wire(message)]
 #[non_exhaustive]
 pub struct MandateNotification {
-    /// When the service processed the notification.
+    /// The time at which the service processed the notification.
     pub creation_date_time: Timestamp,
-    /// Why it was sent.
+    /// The reason why it was sent.
     pub trigger: Trigger,
     /// The user of the service.
     pub mps_user_id: MpsUserId,

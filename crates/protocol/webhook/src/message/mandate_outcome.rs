@@ -24,7 +24,7 @@ pub struct MandateActionOutcome {
     pub request_id: Option<HyphenatedUuid>,
     /// The mandate, for all later operations on it.
     pub mandate_identification: Option<MandateId>,
-    /// When the mandate was first registered.
+    /// The time at which the mandate was first registered.
     pub mandate_registration_date_time: Option<Timestamp>,
     /// The mandate's status.
     pub mandate_status: Option<MandateStatus>,
@@ -64,7 +64,7 @@ pub struct OutcomeErrorDetails {
     /// Default: 1 to 1000 characters.
     #[wire(bound = ERROR_TEXT)]
     pub text: Option<String>,
-    /// For the user. Default: 1 to 1000 characters.
+    /// The text for the user. Default: 1 to 1000 characters.
     #[wire(bound = ERROR_TEXT)]
     pub user_message: Option<String>,
     /// Default: 1 to 1000 characters.

@@ -16,7 +16,7 @@ use bankrail_values::{BoundedText, HyphenatedUuid, Timestamp};
 #[wire(message)]
 #[non_exhaustive]
 pub struct PaymentOutcome {
-    /// When the service processed the outcome.
+    /// The time at which the service processed the outcome.
     pub creation_date_time: Timestamp,
     /// The payment's status; part of the duplicate check key.
     pub transaction_status: TransactionStatus,

@@ -22,7 +22,7 @@ pub enum PaymentCondition {
         /// The day on which it is to be executed.
         requested_execution_date: Date,
     },
-    /// Its settlement is delayed: `ACSP`.
+    /// The settlement is delayed: `ACSP`.
     Delayed,
     /// A payment that is invalid or failed settlement: `RJCT`.
     Failed {
@@ -243,7 +243,7 @@ impl PaymentInstruction {
     }
 }
 
-/// Why nothing is reported about a payment instruction.
+/// The reason why nothing is reported about a payment instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
@@ -253,7 +253,7 @@ pub enum ReportError {
         /// The status.
         status: TransactionStatus,
     },
-    /// This status, or one that comes after it, was reported.
+    /// The status, or a later one, was already reported.
     #[error("expected a status that follows {status}, found an earlier one or the same")]
     Reported {
         /// The status that was reported last.

@@ -210,7 +210,7 @@ fn members_are_described_in_full() {
     }
 }
 
-/// Whether a value is as a schema says, in the words in which conditions are said.
+/// True if a value satisfies a schema that uses the keywords of conditions only.
 fn holds(schema: &Value, value: &Value) -> bool {
     schema
         .as_object()

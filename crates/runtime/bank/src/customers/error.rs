@@ -141,7 +141,7 @@ pub enum CustomerRecordErrorKind {
     /// A file is not TOML.
     #[error("expected TOML, {reason}")]
     Syntax {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Something else was expected.

@@ -145,7 +145,7 @@ impl CustomerFolder {
         self.state().customers
     }
 
-    /// Why the files are not in force as they are now; `None` if they are.
+    /// The reason why the files are not in force as they are now; `None` if they are.
     #[must_use]
     pub fn rejected(&self) -> Option<Arc<CustomersError>> {
         self.state().rejected

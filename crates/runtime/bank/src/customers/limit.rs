@@ -119,7 +119,7 @@ impl LimitOverride {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitOverrideError {
-    /// There is no window.
+    /// The limit has no window.
     #[error("expected a limit per hour, per minute or per second, found none")]
     None,
     /// A window of another length.

@@ -45,7 +45,7 @@ pub enum RegisterError {
     /// An account is wrong.
     #[error("account {number} of the list")]
     Account {
-        /// Its number in the list, from 1.
+        /// The number in the list, from 1.
         number: usize,
         /// The error of the account.
         source: AccountError,
@@ -53,7 +53,7 @@ pub enum RegisterError {
     /// An account is in the list twice.
     #[error("account {number} of the list: expected another one, found an earlier one again")]
     Twice {
-        /// Its number in the list, from 1.
+        /// The number in the list, from 1.
         number: usize,
     },
     /// The store failed.

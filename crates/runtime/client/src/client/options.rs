@@ -49,7 +49,7 @@ bankrail_values::options! {
         /// two assertions that expire in the same second are the same text, and a service may
         /// refuse the second as a replay. Default: yes.
         jti: bool = true,
-        /// Which certificate authorities are trusted. Default: those of the operating system.
+        /// The certificate authorities that are trusted. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
         /// The certificate that is shown to a service which asks for one. Default: none.
         client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
@@ -315,7 +315,7 @@ pub enum ClientOptionsError {
         /// The text, cut and escaped.
         found: String,
     },
-    /// There is no client of HTTP.
+    /// The HTTP client cannot be made.
     #[error(transparent)]
     Http(#[from] HttpClientError),
 }

@@ -160,7 +160,7 @@ fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
         .collect()
 }
 
-/// Of a refused assertion, tries other audiences, each with a token call: those of the token
+/// Tries other audiences for a refused assertion, each with a token call: those of the token
 /// endpoint's own host. For another one, an assertion would be good at that host, and it is sent to
 /// this one.
 async fn refused(exchange: &Exchange, error: &CallError, audiences: Vec<Audience>) -> ProbeStep {

@@ -56,7 +56,7 @@ pub enum PaceError {
     #[error("held back by the rate limit until {until}")]
     #[non_exhaustive]
     Held {
-        /// When it would be allowed if no other call took its place.
+        /// The time at which the call would be allowed if no other call took its place.
         until: Timestamp,
     },
     /// The counters failed.

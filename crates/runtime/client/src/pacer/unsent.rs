@@ -9,7 +9,7 @@ use bankrail_values::Timestamp;
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
     calls: Vec<Permit>,
-    /// When a call was last let go.
+    /// The time at which a call was last let go.
     last: Option<Timestamp>,
 }
 

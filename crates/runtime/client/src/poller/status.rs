@@ -79,17 +79,17 @@ pub enum AccountState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WaitReason {
-    /// For its next poll.
+    /// The account waits for its next poll.
     Interval,
-    /// For its turn only.
+    /// The account waits for its turn only.
     Turn,
-    /// For another call, after one that failed.
+    /// The account waits to repeat a call that failed.
     Retry,
-    /// For the limit of statement calls.
+    /// The account waits for the limit of statement calls.
     RateLimit,
-    /// For another call of the handler, after one that failed.
+    /// The account waits to call the handler again, after a failure.
     Handler,
-    /// For the store, which failed.
+    /// The account waits for the store, which failed.
     Store,
     /// To be tried again after it was stopped: in the log only, because its state is
     /// [`AccountState::Stopped`].
@@ -152,9 +152,9 @@ const PAGES_OF_A_TURN: usize = 5;
 /// The account whose page is fetched next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// This account, now.
+    /// The account is polled now.
     Now(usize),
-    /// This account, at this time.
+    /// The account is polled at this time.
     Later(usize, Timestamp, WaitReason),
     /// Every account is stopped for good.
     Nobody,

@@ -226,9 +226,9 @@ pub(super) enum Handled {
 
 /// The reason for which there is no handler for a message.
 pub(super) enum Unhandled {
-    /// There is no handler for the kind of the message.
+    /// No handler is registered for the kind of the message.
     Kind,
-    /// There is no handler for conflicts; the message conflicts with this one.
+    /// No handler is registered for conflicts; the message conflicts with this one.
     Conflict(EntryId),
 }
 
@@ -363,7 +363,7 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
 }
 
 impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
-    /// As [`Handlers::on`], with an effect in the inbox's own transaction, which therefore happens
+    /// Like [`Handlers::on`], with an effect in the inbox's own transaction, which therefore happens
     /// exactly once.
     ///
     /// ```
@@ -414,14 +414,14 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
         self.put(M::KIND, transactional(handler, received))
     }
 
-    /// As [`Handlers::on_any`], with an effect in the inbox's own transaction.
+    /// Like [`Handlers::on_any`], with an effect in the inbox's own transaction.
     #[must_use]
     pub fn on_any_transactional(mut self, handler: impl TransactionalHandler<Message, I>) -> Self {
         self.any = Some(transactional(handler, any));
         self
     }
 
-    /// As [`Handlers::on_conflict`], with an effect in the inbox's own transaction.
+    /// Like [`Handlers::on_conflict`], with an effect in the inbox's own transaction.
     #[must_use]
     pub fn on_conflict_transactional(
         mut self,

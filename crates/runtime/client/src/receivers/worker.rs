@@ -268,7 +268,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         Ok(())
     }
 
-    /// As [`Worker::give_back`], at shutdown: it is tried once, within the grace.
+    /// Like [`Worker::give_back`], at shutdown: it is tried once, within the grace.
     async fn give_back_last(&self) {
         let given_back = async { self.give_back(&mut *self.owners.lock().await).await };
         // An inbox that is down must not hold up the shutdown; the leases then run out.

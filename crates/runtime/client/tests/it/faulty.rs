@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct Faulty {
     pub(crate) inner: MemoryInbox,
     pub(crate) fails: AtomicBool,
-    /// Whether leases and updates are made, and their answers lost.
+    /// True if leases and updates are made, and their answers lost.
     pub(crate) loses_answers: AtomicBool,
     /// The lease that was asked for last.
     pub(crate) asked: Mutex<Option<Lease>>,

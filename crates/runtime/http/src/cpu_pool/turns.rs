@@ -1,4 +1,4 @@
-//! Which job is done next: the lanes take turns.
+//! The choice of the next job: the lanes take turns.
 
 use std::collections::VecDeque;
 

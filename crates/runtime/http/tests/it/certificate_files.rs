@@ -31,7 +31,7 @@ fn write(folder: &Path, chain: &str, key: &str) {
     std::fs::write(folder.join("key.pem"), key).unwrap();
 }
 
-/// Whether a client that trusts only this certificate is served.
+/// True if a client that trusts only this certificate is served.
 async fn is_shown(running: &Running, certificate: &Made) -> bool {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate.der.clone()).unwrap();

@@ -30,7 +30,7 @@ pub enum AuditEvent {
         /// The `kid` of the customer's key that the assertion was verified with, if the key has
         /// one.
         key_id: Option<String>,
-        /// When the token expires.
+        /// The time at which the token expires.
         expires_at: Timestamp,
     },
     /// A page of a statement.

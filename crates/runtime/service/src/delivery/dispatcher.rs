@@ -121,7 +121,7 @@ struct Leased {
     /// True if it takes a place for slow deliveries.
     slow: bool,
     owner: LeaseOwner,
-    /// When the lease ends.
+    /// The time at which the lease ends.
     ends: Instant,
 }
 
@@ -528,11 +528,11 @@ fn task_of(ended: Result<(Id, ()), JoinError>) -> Id {
     }
 }
 
-/// Why a message was not enqueued.
+/// The reason why a message was not enqueued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnqueueError {
-    /// There is no endpoint with this name.
+    /// The dispatcher has no endpoint with this name.
     #[error("expected a known endpoint, found {endpoint}")]
     UnknownEndpoint {
         /// The name.
@@ -564,8 +564,8 @@ pub enum MissingAcknowledgement {
     /// As a failure: the message is delivered again on the schedule.
     #[default]
     Failed,
-    /// As delivered, because of the status. For receivers that do not answer with an
-    /// acknowledgement.
+    /// The message counts as delivered, because of the status. For receivers that do not answer
+    /// with an acknowledgement.
     Delivered,
 }
 
@@ -609,7 +609,7 @@ bankrail_values::options! {
         /// The most messages to one endpoint that all workers together lease at once; at least one.
         /// Default: 4.
         per_endpoint: u32 = 4,
-        /// When deliveries to an endpoint that keeps failing are paused. Default:
+        /// The rule by which deliveries to an endpoint that keeps failing are paused. Default:
         /// [`BreakerPolicy::default`].
         breaker: BreakerPolicy = BreakerPolicy::default(),
         /// The treatment of a 2xx answer without the acknowledgement, unless a receiver has its own

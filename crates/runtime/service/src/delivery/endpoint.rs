@@ -185,7 +185,7 @@ impl Endpoint {
     }
 }
 
-/// Why an API key cannot be sent.
+/// The reason why an API key cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {

@@ -18,7 +18,8 @@ pub struct DispatcherSnapshot {
     pub endpoints: Vec<EndpointSnapshot>,
     /// The number of messages in each state of the outbox.
     pub outbox: OutboxCounts,
-    /// When the oldest pending message was enqueued. Messages to stopped endpoints do not count.
+    /// The time at which the oldest pending message was enqueued. Messages to stopped endpoints do
+    /// not count.
     pub oldest_pending: Option<Timestamp>,
     /// The stopped endpoints by name.
     pub stopped: Vec<StoppedEndpoint>,
@@ -32,7 +33,7 @@ pub struct RunningDelivery {
     pub entry: EntryId,
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// When the delivery began, by the dispatcher's clock.
+    /// The time at which the delivery began, by the dispatcher's clock.
     pub since: Timestamp,
 }
 

@@ -107,8 +107,8 @@ impl TransportResponse {
     }
 }
 
-/// There was no answer with a status. Unless there was no connection, the receiver may have got the
-/// request.
+/// A delivery without an answer that has a status. Unless there was no connection, the receiver may
+/// have got the request.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct TransportError {
@@ -146,11 +146,11 @@ impl From<TransportErrorKind> for TransportError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// There was no connection: name resolution or the network failed.
+    /// No connection: name resolution or the network failed.
     Connect,
-    /// There was no secure connection: the certificate or the handshake failed.
+    /// No secure connection: the certificate or the handshake failed.
     Tls,
-    /// There was no complete answer in time.
+    /// No complete answer in time.
     Timeout,
     /// The connection broke, or the answer was not HTTP.
     Broken,

@@ -112,9 +112,9 @@ pub(crate) struct Accounts {
     held: HashMap<(String, String), Held>,
     pub(crate) fault: Switch,
     pub(crate) asked: AtomicUsize,
-    /// How many entries a page has too many.
+    /// The number of surplus entries of a page.
     pub(crate) surplus: AtomicUsize,
-    /// How many entries a page has fewer than it may have.
+    /// The number of entries that a page leaves out of those that it may have.
     pub(crate) spared: AtomicUsize,
     /// Not 0 if the next position of a page is its own.
     pub(crate) stuck: AtomicUsize,

@@ -32,7 +32,7 @@ pub(super) enum Pooling<'a> {
     Session(&'a Prepared),
     /// No session: each transaction makes these settings.
     Transaction(&'a str),
-    /// That of the caller, on whose connection nothing is set or prepared.
+    /// The caller's session, on whose connection nothing is set or prepared.
     Caller,
 }
 

@@ -66,7 +66,7 @@ impl SqliteStore {
             .map_err(TransactionError::Undone)
     }
 
-    /// As [`SqliteStore::transaction`], in a transaction that other writes may share, so that
+    /// Like [`SqliteStore::transaction`], in a transaction that other writes may share, so that
     /// callers at the same time wait for one commit together
     /// ([`SqliteOptions::gather`](super::SqliteOptions::gather)).
     ///

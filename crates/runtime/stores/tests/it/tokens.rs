@@ -83,7 +83,8 @@ pub(crate) async fn revoked_at_once<S: TokenStore>(store: S) {
     assert!(!store.revoke(hash).await.unwrap());
 }
 
-/// Its life would begin at its end. Five minutes are what clocks may differ.
+/// A token of a clock that was ahead would begin its life at its end. Five minutes are what clocks
+/// may differ.
 pub(crate) async fn one_of_a_clock_that_was_ahead_is_not_found<S: TokenStore>(store: S) {
     let hash = AccessToken::generate().unwrap().hash();
     for ahead in [300_000, 300_001, 3_600_000, 86_400_000, 365 * 86_400_000] {

@@ -67,7 +67,7 @@ pub(super) struct PageData {
 #[derive(Clone)]
 struct PageState {
     data: PageData,
-    /// Where calls are sent again.
+    /// The server that calls are sent to again.
     destination: Arc<Destination>,
     /// The token that buttons send, if there are any: no other site knows it.
     token: Option<SecretString>,
@@ -174,9 +174,9 @@ struct OrderedFault {
 /// The links to the pages of a list before and after this one.
 #[derive(Default)]
 struct Paging {
-    /// To its first page, if this is another one.
+    /// The link to the first page, if this is another one.
     first: Option<String>,
-    /// To the next page, if there is one.
+    /// The link to the next page, if there is one.
     next: Option<String>,
 }
 

@@ -206,7 +206,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// What was found in a document.
+    /// Reports a finding in a document.
     pub(crate) fn finding(&self, finding: &Finding) -> Found {
         self.found(finding.position, &finding.path, &finding.kind)
     }

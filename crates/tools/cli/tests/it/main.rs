@@ -41,13 +41,13 @@ struct Run {
 }
 
 impl Run {
-    /// Its output, if nothing was wrong.
+    /// The output, if nothing was wrong.
     fn fine(self) -> String {
         assert_eq!(self.status, 0, "{}{}", self.out, self.err);
         self.out
     }
 
-    /// Its one line of standard error, if it ended with this status.
+    /// The one line of standard error, if it ended with this status.
     fn failed(self, status: i32) -> String {
         assert_eq!(self.status, status, "{}{}", self.out, self.err);
         assert_eq!(self.err.lines().count(), 1, "{}", self.err);

@@ -180,13 +180,13 @@ pub(super) struct Judge {
     stepped: Duration,
     /// The longest time for an answer or an order.
     timeout: Duration,
-    /// When the judge began, in UNIX seconds.
+    /// The time at which the judge began, in UNIX seconds.
     began: i64,
     /// The calls of each endpoint that were answered 200, and those that were not, which may count
     /// against a limit or not.
     token_counts: (usize, usize),
     statement_counts: (usize, usize),
-    /// Why no further call shows anything.
+    /// The reason why no further call shows anything.
     blocked: Option<&'static str>,
     judged: Vec<Row>,
     took: Duration,

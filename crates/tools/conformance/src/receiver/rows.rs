@@ -142,7 +142,7 @@ enum Content {
     Made(Made),
 }
 
-/// Its name in verdicts, its members, and its kind if it is not that of the row.
+/// The name in verdicts, its members, and its kind if it is not that of the row.
 #[derive(Deserialize)]
 struct Message(String, Value, #[serde(default)] Option<String>);
 

@@ -44,7 +44,7 @@ pub(super) struct Session {
     silence: u32,
     /// The delivery after which the receiver was silent.
     suspect: String,
-    /// That delivery and its row, if the receiver is down.
+    /// The delivery that killed the receiver, and its row, if the receiver is down.
     down: Option<String>,
     rows: Vec<row::Row>,
 }
@@ -99,7 +99,7 @@ impl Session {
         Judgement::new("receivers", address, rows, blocked, seed, &PRICES)
     }
 
-    /// Why no receiver takes a good message, and what to check.
+    /// The reason why no receiver takes a good message, and what to check.
     fn blocked(&self) -> Option<String> {
         if let Some(after) = &self.down {
             return Some(format!("the receiver no longer answers after {after}"));
@@ -118,7 +118,7 @@ impl Session {
         Some(format!("no receiver takes a good message: {check}"))
     }
 
-    /// Where the first receiver is: its address without its path.
+    /// Returns the address of the first receiver, without its path.
     fn address(&self) -> String {
         let first = self
             .provider
@@ -294,7 +294,7 @@ impl Session {
         self.rows
     }
 
-    /// Why these deliveries show nothing about the row.
+    /// The reason why these deliveries show nothing about the row.
     fn obstacle(&self, deliveries: &[Delivery]) -> Option<String> {
         if let Some(after) = &self.down {
             return Some(format!("the receiver no longer answers after {after}"));

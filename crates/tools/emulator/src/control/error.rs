@@ -1,10 +1,10 @@
-//! Why an operation was not carried out.
+//! The reason why an operation was not carried out.
 
 use bankrail_values::StoreError;
 use http::StatusCode;
 
-/// Why an operation was not carried out. Nothing was changed, unless the bank itself failed in the
-/// middle of it ([`ControlError::Failed`]): then what was done before stays.
+/// The reason why an operation was not carried out. Nothing was changed, unless the bank itself
+/// failed in the middle of it ([`ControlError::Failed`]): then what was done before stays.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {

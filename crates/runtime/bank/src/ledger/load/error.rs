@@ -4,7 +4,7 @@ use crate::booking::BookingKindError;
 use crate::ledger::BookError;
 use bankrail_values::{DecimalError, StoreError, ValueError};
 
-/// Why a CSV file was not loaded. None of its rows was booked.
+/// The reason why a CSV file was not loaded. None of its rows was booked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {

@@ -82,7 +82,7 @@ impl Folder {
         CustomerFolder::open(self.folder.path(), self.options()).unwrap()
     }
 
-    /// Why the folder is refused, without the path of the folder.
+    /// The reason why the folder is refused, without the path of the folder.
     pub(crate) fn refused(&self) -> String {
         self.shown(CustomerFolder::open(self.folder.path(), self.options()).unwrap_err())
     }

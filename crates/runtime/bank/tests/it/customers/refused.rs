@@ -4,7 +4,7 @@ use super::fixture::{Folder, customer, encryption_key, verifying_key};
 use bankrail_bank::{CustomerFolder, CustomerRecord};
 use bankrail_service::ApiKeyHash;
 
-/// Why a customer's file is refused, without the file's name.
+/// The reason why a customer's file is refused, without the file's name.
 fn why(text: &str) -> String {
     let folder = Folder::new();
     folder.write("A.toml", text);

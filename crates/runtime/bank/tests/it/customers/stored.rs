@@ -36,7 +36,7 @@ async fn finds(directory: &impl Customers, key: &str) -> Option<String> {
     customer.map(|customer| customer.code.to_string())
 }
 
-/// Why a change is refused.
+/// The reason why a change is refused.
 fn why(error: CustomerChangeError) -> String {
     assert_eq!(error.to_string(), "the record is refused");
     error.source().unwrap().to_string()

@@ -263,7 +263,7 @@ pub enum JwksUrlError {
     /// The address is not one that is called.
     #[error("address of the keys: {0}")]
     Address(AddressError),
-    /// There is no client of HTTP.
+    /// The HTTP client cannot be made.
     #[error(transparent)]
     Http(#[from] HttpClientError),
     /// No complete answer.

@@ -17,9 +17,9 @@ use tokio::sync::Semaphore;
 pub(super) struct Faulty {
     pub(super) inner: MemoryOutbox,
     pub(super) fails: AtomicBool,
-    /// Whether it forgets who has leased an entry.
+    /// True if it forgets who has leased an entry.
     pub(super) loses_leases: bool,
-    /// Whether leases and records are made, and their answers lost.
+    /// True if leases and records are made, and their answers lost.
     pub(super) loses_answers: AtomicBool,
     /// The lease that was asked for last.
     pub(super) asked: Mutex<Option<Lease>>,

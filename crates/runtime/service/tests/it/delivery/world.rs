@@ -120,7 +120,7 @@ impl Receiver {
         self.all().pop().unwrap()
     }
 
-    /// How often a dispatcher looked whether it is up.
+    /// The number of times that a dispatcher looked whether it is up.
     pub(crate) fn looks(&self) -> usize {
         self.looks.load(Ordering::SeqCst)
     }

@@ -227,8 +227,7 @@ mod tests {
     use bankrail_mailbox::{Lease, LeaseOwner};
     use rusqlite::StatementStatus;
 
-    /// Of many endpoints with something due, as many are looked at as are leased from, wherever the
-    /// round begins.
+    /// A lease looks at no more endpoints than it leases from, wherever the round begins.
     #[test]
     fn no_more_endpoints_are_looked_at_than_are_leased_from() {
         let mut connection = Connection::open_in_memory().unwrap();

@@ -316,7 +316,7 @@ const CONDITIONS: &[(&str, &str)] = &[
     ("bankrail_history_name_pkey", "name = "),
 ];
 
-/// Whether a plan may read the whole of a table that may be long.
+/// True if a plan may read the whole of a table that may be long.
 fn goes_through_a_table(statement: &str, plan: &str) -> bool {
     let lines: Vec<&str> = plan.lines().map(str::trim).collect();
     // Looks at what was written since the last lease; if that is much, at the first of all.

@@ -15,7 +15,7 @@ use serde::de::{Deserializer, Error as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Which calls are asked for. Members that are empty, as those of a form, ask for nothing.
+/// The filter of a list of calls. Members that are empty, as those of a form, ask for nothing.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Filter {
     /// Present with any value: refused calls only.

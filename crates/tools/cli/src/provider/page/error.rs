@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use bankrail::values::StoreError;
 use bankrail_emulator::ControlError;
 
-/// Why a view is not shown.
+/// The reason why a view is not shown.
 pub(super) enum PageError {
     /// Nothing exists at this address.
     NotFound,

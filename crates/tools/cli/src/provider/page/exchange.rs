@@ -69,7 +69,7 @@ fn with_body(mut text: String, body: &[u8]) -> String {
     shown_lines(&text).into_owned()
 }
 
-/// Where calls are sent again.
+/// The server that calls are sent to again.
 pub(super) struct Destination {
     pub(super) issuer: String,
     /// The file of the authority that made the provider's certificate, if this is its own.

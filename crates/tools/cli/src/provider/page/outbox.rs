@@ -59,13 +59,13 @@ fn state_name(state: &OutboxState) -> &'static str {
     }
 }
 
-/// When an entry is delivered next.
+/// The time at which an entry is delivered next.
 enum Next {
     /// Never, unless an operator acts.
     Not,
     /// A worker is delivering it.
     UnderWay,
-    /// When the endpoint is resumed.
+    /// The time at which the endpoint is resumed.
     Stopped,
     /// As soon as a worker is free.
     Due,

@@ -86,7 +86,7 @@ pub(super) fn schedule(text: &str) -> Result<Schedule, &'static str> {
     ))
 }
 
-/// Where the page for people is served.
+/// The address of the page for people.
 #[cfg(feature = "page")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WantedPage {

@@ -421,7 +421,7 @@ impl Entry {
     }
 }
 
-/// Where two texts begin to differ.
+/// Returns the place where two texts begin to differ.
 fn differing(expected: &str, found: &str) -> String {
     let place = expected
         .chars()

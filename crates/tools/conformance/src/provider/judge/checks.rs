@@ -6,7 +6,7 @@ use bankrail_values::excerpt;
 
 /// The result of a check.
 pub(super) enum Found {
-    /// There is nothing to check.
+    /// The answer has nothing to check.
     Absent,
     Right,
     /// The specification allows it, and it is not what is usual.

@@ -57,12 +57,12 @@ impl Keys {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Signed {
-    /// By the customer's key, with the algorithm of the header.
+    /// Signed with the customer's key, by the algorithm of the header.
     #[default]
     Own,
-    /// By the other customer's key.
+    /// Signed with the other customer's key.
     Other,
-    /// By a key that is not registered with the provider.
+    /// Signed with a key that is not registered with the provider.
     Unregistered,
     /// The customer's public key as the shared secret.
     Hs256,

@@ -40,7 +40,7 @@ enum Part {
 }
 
 impl Part {
-    /// Why no payload has this part.
+    /// The reason why no payload has this part.
     fn unseen(self) -> &'static str {
         match self {
             Self::Root => "the payload cannot be read",

@@ -29,7 +29,7 @@ const LATER: [(&[&str], usize); 7] = [
     (&["S22.6"], 1),
 ];
 
-/// Of [`STATEMENTS`], those that calls are kept for. An hour's limit allows no more beside some
+/// The number of [`STATEMENTS`] that calls are kept for. An hour's limit allows no more beside some
 /// accounts.
 const FIRST: usize = 8;
 
@@ -43,7 +43,7 @@ pub(super) struct Statement {
     pub(super) request_key: Option<String>,
     pub(super) cursor: Option<String>,
     pub(super) more: bool,
-    /// When it was received, in UNIX seconds.
+    /// The time at which the statement was received, in UNIX seconds.
     pub(super) at: i64,
 }
 

@@ -34,7 +34,7 @@ pub(super) enum Recipe {
     Headers(Value),
     /// A GET, which has no body.
     Get,
-    /// This text in place of the message, made of a usual one.
+    /// A text in place of the message, made of a usual one.
     Text(String),
     /// A message with a byte that UTF-8 does not have.
     NotUtf8,
@@ -70,7 +70,7 @@ pub(super) enum Recipe {
     Bomb(Signer),
     /// A usual message with a header of 100,000 characters.
     LongHeader,
-    /// This body, made of a usual message.
+    /// A body, made of a usual message.
     Body(String),
 }
 

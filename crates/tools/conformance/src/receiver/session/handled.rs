@@ -85,7 +85,7 @@ impl Story {
 /// One thing that a receiver has handled.
 #[derive(Deserialize)]
 struct Line {
-    /// That of a journal with other events too, of which only messages count.
+    /// The event of a journal's line; only messages count.
     event: Option<String>,
     message_id: String,
     /// A name of a mandate or a payment, or an array of them.

@@ -18,7 +18,7 @@ struct Hanging {
     port: u16,
     silent: AtomicUsize,
     opened: AtomicUsize,
-    /// How often it was sent `SET`, as `RedisStore::check` does, answered or not.
+    /// The number of times that it was sent `SET`, as `RedisStore::check` does, answered or not.
     written: AtomicUsize,
     /// How long an answer takes.
     delay: Duration,

@@ -90,12 +90,12 @@ impl World {
         Self::with_name("Operating account").await
     }
 
-    /// As [`World::new`]; the account of the first customer has this name.
+    /// Like [`World::new`]; the account of the first customer has this name.
     pub(super) async fn with_name(name: &str) -> Self {
         Self::made(name, false).await
     }
 
-    /// As [`World::new`], with a control.
+    /// Like [`World::new`], with a control.
     pub(super) async fn steered() -> Self {
         Self::made("Operating account", true).await
     }
