@@ -3,7 +3,7 @@
 //!
 //! - `sepa` reads this version of the message into a smaller model.
 //! - `open-payments-iso20022-camt` reads and writes only version 12. It gets the same report in
-//!   that version, which is some 5 % longer; its throughput counts those bytes.
+//!   that version, which is about 5 % longer; its throughput counts those bytes.
 
 use bankrail_benches::report::{doubtful, indented, mixed, prefixed, report, version_12};
 use bankrail_camt052::{Document, EntryReader, Mode, ReadOptions, StreamItem, WriteOptions};

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Lets two threads ask for the only place of a round at nearly the same time, `rounds` times.
-/// Returns in how many rounds not exactly one was admitted.
+/// Returns the number of rounds in which not exactly one was admitted.
 pub fn race(rounds: usize, ask: impl Fn(usize) -> bool + Sync) -> usize {
     let (arrived, admitted) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let meet = |meetings: usize| {

@@ -1,4 +1,4 @@
-//! Reports of any number of entries in the form of the specification, some 770 bytes an entry.
+//! Reports of any number of entries in the form of the specification, about 770 bytes an entry.
 
 use std::io::{self, Write};
 

@@ -11,7 +11,7 @@ thread_local! {
     static RUNTIME: Runtime = Builder::new_current_thread().build().expect("a runtime");
 }
 
-/// The most calls of one input.
+/// The maximum number of calls of one input.
 pub const MAX_CALLS: usize = 60;
 
 pub fn sqlite() -> SqliteStore {

@@ -23,7 +23,7 @@ use bankrail_webhook::{CaseType, Message, samples};
 use std::hint::black_box;
 use std::process::ExitCode;
 
-/// Some 77 kB of XML.
+/// About 77 kB of XML.
 const ENTRIES: u64 = 100;
 
 /// Does the path's work once, and returns what shows that it was done.

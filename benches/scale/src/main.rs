@@ -107,7 +107,7 @@ fn sqlite() -> (SqliteStore, TempDir) {
 
 /// A new schema of the PostgreSQL that the environment names.
 ///
-/// It takes some 300 µs for each row of a large table, one after the other, so its curves end a
+/// It takes about 300 µs for each row of a large table, one after the other, so its curves end a
 /// power of ten earlier.
 async fn postgres<'a>(curve: &Curve<'a>, schema: &str) -> Option<(PostgresStore, Curve<'a>)> {
     let config = std::env::var("BANKRAIL_POSTGRES").ok()?;

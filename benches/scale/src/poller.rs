@@ -92,7 +92,7 @@ impl PageSource for Source {
         SystemClock.now()
     }
 
-    /// As many as a bank gives that counts the calls of each account by themselves.
+    /// Returns the calls that a bank grants if it counts each account separately.
     fn calls_an_hour(&self) -> Option<usize> {
         Some(25 * self.0.most)
     }

@@ -17,7 +17,7 @@ use std::error::Error;
 /// The entries of a page of the account that shows paging.
 const PAGE: u16 = 3;
 
-/// Fetches all statements, and returns how many calls that took.
+/// Fetches all statements, and returns the number of calls.
 pub(crate) async fn run(sandbox: &Sandbox) -> Result<u32, Box<dyn Error>> {
     let mut calls = 0;
     let imported = SqliteStore::open_in_memory(SqliteOptions::new())?;

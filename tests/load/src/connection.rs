@@ -13,7 +13,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// The most connections from one address, of the server's 256.
+/// The maximum number of connections from one address, of the server's 256.
 const PER_ADDRESS: usize = 200;
 
 #[derive(Args, Clone)]

@@ -45,7 +45,7 @@ pub enum Fault {
     OwnerNotComparedInUpdate,
     /// `Inbox::extend` does not compare the owner.
     OwnerNotComparedInExtension,
-    /// The effect is in another transaction than the completion.
+    /// The effect is in a transaction other than the completion.
     EffectBesideTheTransaction,
     /// The worker marks a message as handled before it hands it to the handler.
     CompletedBeforeTheEffect,
@@ -379,7 +379,7 @@ enum Late {
     },
 }
 
-/// All that is, and what the properties have to know of the past.
+/// The present state, and the parts of the past that the properties need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     store: Store,
@@ -448,11 +448,11 @@ pub struct InboxModel {
     pub fault: Option<Fault>,
     /// True if effects are part of the inbox's transaction.
     pub transactional: bool,
-    /// The most crashes in a run.
+    /// The maximum number of crashes in a run.
     pub crashes: u8,
-    /// The most failures of the store in a run.
+    /// The maximum number of failures of the store in a run.
     pub store_faults: u8,
-    /// The most deliveries in a run.
+    /// The maximum number of deliveries in a run.
     pub sends: u8,
 }
 

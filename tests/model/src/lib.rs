@@ -16,8 +16,8 @@ pub mod outbox;
 
 use bankrail_values::Timestamp;
 
-/// The instant so many ticks after the present one. Times in the models are relative, so that time
-/// has no end and the number of states has.
+/// The instant this many ticks after the present one. Times in the models are relative, so that
+/// time has no end and the number of states has.
 fn after(ticks: u8) -> Timestamp {
     Timestamp::saturating_from_unix_millis(i64::from(ticks) * 1_000)
 }

@@ -75,7 +75,7 @@ const NOBODY_WAITS: &str = "nobody is told to wait for longer than two windows";
 /// The counters of one customer, in a form that can be compared: `bankrail_rate_limit::State`.
 type Kept = (Option<i64>, [Option<(u32, u32, u32)>; 3]);
 
-/// All that is, and what the properties have to know of the past.
+/// The present state, and the parts of the past that the properties need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     kept: Kept,
@@ -115,7 +115,7 @@ pub enum Action {
     Write(usize),
     /// The process of an instance ends before it writes: of faults alone.
     Crash(usize),
-    /// The clock that decides is set back by so many ticks: that of the store's server
+    /// The clock that decides is set back by this many ticks: that of the store's server
     /// (`CounterClock::Server`).
     SetBack(i64),
 }
@@ -132,7 +132,7 @@ pub struct LimiterModel {
     /// The lead of the first instance's clock over the other's, in ticks, where each instance
     /// decides with its own clock (`CounterClock::Callers`).
     pub skew: u8,
-    /// The most lost answers, failures and changes of a clock in a run.
+    /// The maximum number of lost answers, failures and changes of a clock in a run.
     pub faults: u8,
 }
 
@@ -271,8 +271,8 @@ impl State {
         self.judged[at] += 1;
     }
 
-    /// Forgets what no property asks for any more: windows that are over. No request is judged by
-    /// an instant before the last charge, until a clock is set further back.
+    /// Forgets windows that are over, which no property needs any more. No request is judged by an
+    /// instant before the last charge, until a clock is set further back.
     fn forget(&mut self) {
         let [(longest, _), _] = WINDOWS;
         let over = self.time.saturating_sub(usize::from(longest));

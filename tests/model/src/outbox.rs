@@ -25,13 +25,13 @@ const DELAY: u64 = 1;
 /// The ticks within which a store may still make a lease. `lease::owners::MADE_LATE`.
 const MADE_LATE: u8 = 1;
 
-/// The most messages of the endpoint under lease. `DispatcherOptions::per_endpoint`.
+/// The maximum number of messages of the endpoint under lease. `DispatcherOptions::per_endpoint`.
 pub const PER_ENDPOINT: u32 = 2;
 
 /// The ticks of the `Retry-After` of 429 and of 503.
 const RESTS: [u8; 2] = [1, 2];
 
-/// The most openings of a circuit that differ.
+/// The maximum number of openings of a circuit that differ.
 const OPENINGS: u8 = 2;
 
 static SCHEDULE: LazyLock<Schedule> =
@@ -144,7 +144,7 @@ fn after_a_tick((open, rest): News) -> News {
 pub enum Next {
     /// Delivered.
     Delivered,
-    /// To be delivered again after so many ticks.
+    /// To be delivered again after this many ticks.
     Retry(u8),
     /// Given up.
     DeadLetter,
@@ -430,7 +430,7 @@ enum Late {
     },
 }
 
-/// All that is, and what the properties have to know of the past.
+/// The present state, and the parts of the past that the properties need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// The store.
@@ -525,12 +525,12 @@ pub struct OutboxModel {
     pub fault: Option<Fault>,
     /// The lead of the second dispatcher's clock, in ticks.
     pub skew: u8,
-    /// The most crashes in a run.
+    /// The maximum number of crashes in a run.
     pub crashes: u8,
-    /// The most answers of the store in a run that are errors: the operation took effect, or did
-    /// not.
+    /// The maximum number of answers of the store in a run that are errors: the operation took
+    /// effect, or did not.
     pub lost: u8,
-    /// The most operations in a run that the store executes late, or never.
+    /// The maximum number of operations in a run that the store executes late, or never.
     pub late: u8,
     /// True if the receiver may answer 422 and 410.
     pub refuses: bool,

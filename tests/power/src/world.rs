@@ -51,7 +51,7 @@ const ACCOUNT: &str = "012003123456789";
 const MESSAGES: u32 = 4;
 /// The entries of a round: more than two pages.
 const ENTRIES: u32 = 7;
-/// A bound for the work of a round, which takes some 100 ms.
+/// A bound for the work of a round, which takes about 100 ms.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The parts of a run.

@@ -378,7 +378,7 @@ struct Booked {
     cents: i64,
     is_booked: bool,
     reference: Option<String>,
-    /// The day of its booking; of what is pending, today.
+    /// The day of its booking; for a pending entry, today.
     day: Date,
     text: Option<&'static str>,
     /// True for one of two parts that have everything in common.

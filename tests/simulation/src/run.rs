@@ -171,7 +171,7 @@ impl Scene {
         side.get(number).unwrap_or(&side[0])
     }
 
-    /// Something that happens by itself, every few seconds.
+    /// A random disturbance, every few seconds.
     fn disturb(&self) {
         let world = &self.world;
         if world.below(3) == 0 {

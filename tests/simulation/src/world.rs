@@ -183,7 +183,7 @@ impl World {
         self.happens_often(fault, 1)
     }
 
-    /// Returns true if a fault happens now that is so many times as frequent here.
+    /// Returns true if a fault happens now, which is this many times as frequent here.
     pub(crate) fn happens_often(&self, fault: Fault, times: u64) -> bool {
         let rate = self.rate(fault) * times;
         rate > 0 && self.below(10_000) < rate

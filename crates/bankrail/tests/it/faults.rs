@@ -27,23 +27,23 @@ use tower::ServiceExt;
 
 static KEYS: LazyLock<Keys> = LazyLock::new(Keys::generate);
 
-/// What becomes of one request.
+/// The fate of one request.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     None,
-    /// It never arrives.
+    /// The request never arrives.
     Lost,
-    /// It arrives, and the answer does not.
+    /// The request arrives, and the answer does not.
     AnswerLost,
-    /// It arrives after the sender has given up.
+    /// The request arrives after the sender has given up.
     Late,
-    /// It arrives twice.
+    /// The request arrives twice.
     Twice,
-    /// Something before the receiver answers with this status instead.
+    /// A proxy before the receiver answers with this status instead.
     Status(u16),
-    /// It arrives, and the answer is 200 with a body that is no acknowledgement.
+    /// The request arrives, and the answer is 200 with a body that is no acknowledgement.
     WrongBody,
-    /// It arrives, and the sender dies before it knows.
+    /// The request arrives, and the sender dies before it records the answer.
     SenderDies,
 }
 
@@ -141,8 +141,8 @@ fn fault() -> impl Strategy<Value = Fault> {
     ]
 }
 
-/// How many messages, and what becomes of the first requests. A handler fails in each attempt that
-/// `failing` names.
+/// The number of messages, and the fates of the first requests. A handler fails in each attempt
+/// that `failing` names.
 #[derive(Clone, Debug)]
 struct Plan {
     messages: u32,

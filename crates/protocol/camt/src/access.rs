@@ -13,7 +13,7 @@ use bankrail_values::{Decimal, Money};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The most code points of one `Ustrd`.
+/// The maximum number of code points of one `Ustrd`.
 const PIECE: usize = 140;
 
 /// One line of an account's history: an entry, or one of the transactions behind it.

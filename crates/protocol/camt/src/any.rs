@@ -68,8 +68,8 @@ impl AnyDocument {
         Self::parse_all_with(xml, &ReadOptions::default())
     }
 
-    /// Reads all documents in a text or bytes. The limits on bytes and memory are those of all of
-    /// them together.
+    /// Reads all documents in a text or bytes. The limits on bytes and memory apply to all of them
+    /// together.
     ///
     /// # Errors
     /// As [`parse_all`](Self::parse_all); also what the options refuse.

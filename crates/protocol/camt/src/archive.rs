@@ -15,7 +15,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// which kind of file it is.
 const HEAD_BYTES: u64 = 4096;
 
-/// The bytes of a member that are read whatever its ratio is.
+/// The bytes of a member that are read at any ratio.
 const BYTES_OF_ANY_RATIO: u64 = 1 << 20;
 
 /// The bytes of the directory of a ZIP archive for each member that the limits allow.
@@ -226,7 +226,7 @@ impl<R: Read + Seek> Archive<R> {
 
     /// Returns the next member; `None` after the last one.
     ///
-    /// A member that is not read is none of the errors: the next call goes on behind it.
+    /// An unread member is no error: the next call continues after it.
     ///
     /// # Errors
     /// [`ArchiveError::Overlap`], [`ArchiveError::AllBytes`], or what the directory of the archive

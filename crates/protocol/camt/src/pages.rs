@@ -6,15 +6,15 @@ use bankrail_iso20022::__private::shown;
 use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
-/// The most balances of a report that are compared with each other.
+/// The maximum number of balances of a report that are compared with each other.
 const MOST_BALANCES: usize = 1_000;
 
 /// Reports whose pages are merged, and the errors of the pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergedPages {
-    /// The reports, each at the place of the page of it that was given first. Pages that are not
-    /// merged are there one after another, by their numbers.
+    /// The reports, each at the place of the page of it that was given first. Unmerged pages follow
+    /// each other, ordered by number.
     pub reports: Vec<Report>,
     /// The errors: those of pages in the order of the reports, then those of sequence numbers.
     pub errors: Vec<MergeError>,
@@ -97,7 +97,7 @@ pub enum MergeErrorKind {
 }
 
 /// Merges the pages of reports in documents, which may come in any order. Reports, statements and
-/// notifications are merged by themselves.
+/// notifications are merged separately.
 ///
 /// Pages belong together that are of one account, with the same electronic sequence number, or
 /// without one the same identification, and the same period. An account is one in each currency; a
@@ -120,8 +120,8 @@ pub enum MergeErrorKind {
 /// What is not merged is returned as it was, with its reason among the errors. Headers of
 /// messages are no part of reports and are left out.
 ///
-/// Electronic sequence numbers are compared over all reports of an account that have one. Where a
-/// bank begins anew each year, merge each year by itself.
+/// Electronic sequence numbers are compared over all reports of an account that have one. If a bank
+/// restarts its numbers each year, merge each year separately.
 ///
 /// ```
 /// use bankrail_camt::{AnyDocument, MergeErrorKind, merge_pages};
@@ -217,7 +217,7 @@ struct ReportedAccount {
 struct Group {
     account: ReportedAccount,
     pages: Vec<Report>,
-    /// True for pages of messages with several reports, of which each may begin and end on any.
+    /// True for messages with several reports, each of which may begin and end on any page.
     is_cut_anywhere: bool,
 }
 
@@ -335,8 +335,8 @@ fn is_copy(page: &Report, other: &Report) -> bool {
     page == *other
 }
 
-/// Makes one report of all its pages, in order. An error is the part because of which they cannot
-/// become one; then they are as they were.
+/// Makes one report of all its pages, in order. An error names the part that prevents the merge;
+/// the pages are then unchanged.
 fn merge(pages: &mut Vec<Report>) -> Result<(), &'static str> {
     // The other parts are put together first, without a copy of the entries.
     let entries: Vec<Vec<Entry>> = pages
@@ -371,7 +371,7 @@ fn merge(pages: &mut Vec<Report>) -> Result<(), &'static str> {
     }
 }
 
-/// Puts the parts of pages together but for entries and summary.
+/// Merges the parts of pages, except entries and summary.
 fn united(pages: &[Report]) -> Result<Report, &'static str> {
     let Some((first, later)) = pages.split_first() else {
         return Err("number of pages");

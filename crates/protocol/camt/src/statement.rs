@@ -81,7 +81,7 @@ pub struct Statement {
     /// An account that belongs to it, such as the one that it is pooled in. `RltdAcct`.
     #[element("RltdAcct")]
     pub related_account: Option<Box<CounterpartyAccount>>,
-    /// Interest that holds for the account as a whole; what was booked is an entry. `Intrst`.
+    /// Interest on the account as a whole; booked interest is an entry. `Intrst`.
     #[element("Intrst", until = 4, as_of = 2)]
     #[element("Intrst", since = 5)]
     pub interest: Vec<AccountInterest>,

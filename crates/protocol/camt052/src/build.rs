@@ -24,7 +24,7 @@ pub enum BuildError {
     /// The amounts do not add up.
     #[error("the amounts do not add up: {0}")]
     Sum(#[source] MoneyError),
-    /// An entry in another currency than its account.
+    /// An entry in a currency other than its account's.
     #[error("expected an entry in {account}, found {found}")]
     Currency {
         /// The account's currency.

@@ -19,7 +19,7 @@ const EACH: usize = 20;
 /// Bytes of what is repeated in each document, about. Several, because how full a list is depends
 /// on how long it is.
 const SIZES: [usize; 7] = [0, 400, 1_000, 12_000, 60_000, 230_000, 300_000];
-/// No document of up to so many bytes is refused for its memory, though it were made of unknown
+/// No document of up to this many bytes is refused for its memory, though it were made of unknown
 /// elements.
 const SHORT: usize = 1_100;
 static SIZE: AtomicUsize = AtomicUsize::new(0);

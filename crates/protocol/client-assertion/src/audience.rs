@@ -11,7 +11,7 @@ use bankrail_values::ValueError;
 pub struct Audience(Box<str>);
 
 impl Audience {
-    /// The most bytes of an audience.
+    /// The maximum number of bytes of an audience.
     pub const MAX_LENGTH: usize = 2048;
 
     /// Checks an audience.

@@ -19,7 +19,7 @@ use bankrail_values::ValueError;
 pub struct CustomerCode(Box<str>);
 
 impl CustomerCode {
-    /// The most characters of a code.
+    /// The maximum number of characters of a code.
     pub const MAX_LENGTH: usize = 64;
 
     /// Checks a code.

@@ -33,5 +33,5 @@ pub use options::{AssertionOptions, JwtId, TypRule, VerifierOptions};
 pub use replay::{KEPT_CLAIMS, ReplayKey, ReplayPolicy, ReplayStore};
 pub use verify::{Unverified, VerifiedAssertion, Verifier};
 
-/// The most bytes of a `jti`.
+/// The maximum number of bytes of a `jti`.
 pub(crate) const MAX_JWT_ID: usize = 256;

@@ -39,7 +39,7 @@ impl VerifierOptions {
     /// The default leeway for `nbf` and `iat`, and the clock tolerance of
     /// [`VerifierOptions::lenient_clients`]: 30 s (Default: "Token endpoint").
     pub const DEFAULT_LEEWAY: Duration = Duration::from_secs(30);
-    /// The most leeway and the most clock tolerance.
+    /// The largest leeway and clock tolerance.
     pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
 
     /// Adds an audience to those of [`VerifierOptions::audiences`].

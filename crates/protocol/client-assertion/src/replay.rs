@@ -30,7 +30,7 @@ pub enum ReplayPolicy {
 pub struct ReplayKey {
     /// The key to claim.
     pub key: [u8; 32],
-    /// When the store may forget the key, because the assertion is expired from then on.
+    /// The time from which the store may forget the key, because the assertion has expired by then.
     pub expires_at: Timestamp,
 }
 

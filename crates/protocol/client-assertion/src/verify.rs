@@ -383,8 +383,7 @@ impl VerifiedAssertion {
     ///
     /// # Errors
     /// [`AssertionError::Replayed`], [`AssertionError::JwtIdRequired`], or
-    /// [`AssertionError::ReplayStore`] if the store failed. After each of them no token must be
-    /// issued.
+    /// [`AssertionError::ReplayStore`] if the store failed. None of them may lead to a token.
     pub async fn claim(
         &self,
         policy: ReplayPolicy,

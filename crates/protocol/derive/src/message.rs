@@ -258,7 +258,7 @@ impl Message {
                     #private::to_xml(self, options)
                 }
 
-                /// Writes the document as XML in pieces of some 64 kB.
+                /// Writes the document as XML in pieces of about 64 kB.
                 ///
                 /// # Errors
                 /// As [`to_xml`](Self::to_xml): `Invalid` and `Unfaithful` before anything is

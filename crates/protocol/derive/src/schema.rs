@@ -107,7 +107,7 @@ impl Versions {
         self.since <= other.until && other.since <= self.until
     }
 
-    /// Returns an expression that is true if something that has a version is one of these.
+    /// Returns an expression that is true if the version of its value is one of these.
     pub(crate) fn hold(self, of: &TokenStream) -> TokenStream {
         let Self { since, until } = self;
         match (since, until) {

@@ -119,7 +119,7 @@ impl Checker {
         });
     }
 
-    /// Reports that the current element stands once too often.
+    /// Reports that the current element occurs too often.
     #[cold]
     pub(crate) fn repeated(&mut self, field: &Field) {
         self.report(FindingKind::Repeated {

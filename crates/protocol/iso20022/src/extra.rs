@@ -150,7 +150,7 @@ impl Extras {
         self.0 = None;
     }
 
-    /// Adds parts behind those that there are.
+    /// Appends parts.
     pub(crate) fn extend(&mut self, parts: Vec<Extra>) {
         if !parts.is_empty() {
             self.0.get_or_insert_default().extend(parts);

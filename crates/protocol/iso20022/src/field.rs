@@ -37,7 +37,7 @@ impl Field {
         rows.iter().find(|row| row.is_in(version))
     }
 
-    /// True unless the element of a number from 0 stands once too often.
+    /// True unless the element of a number from 0 occurs too often.
     #[inline]
     pub(crate) fn allows(&self, index: usize) -> bool {
         u32::try_from(index).unwrap_or(u32::MAX) < self.max
@@ -75,7 +75,7 @@ pub enum Fault {
     Length {
         /// The fewest code points allowed.
         min: usize,
-        /// The most code points allowed.
+        /// The maximum number of code points allowed.
         max: usize,
         /// The code points found.
         length: usize,

@@ -149,7 +149,7 @@ pub enum FindingKind {
     Length {
         /// The fewest code points allowed.
         min: usize,
-        /// The most code points allowed.
+        /// The maximum number of code points allowed.
         max: usize,
         /// The code points found.
         length: usize,

@@ -217,7 +217,7 @@ pub enum JoseHeaderError {
     TooLong {
         /// The characters found.
         found: usize,
-        /// The most allowed.
+        /// The maximum.
         max: usize,
     },
     /// Not canonical base64url.
@@ -244,7 +244,7 @@ pub enum JoseHeaderError {
         /// The member.
         name: &'static str,
     },
-    /// A member has another value than the profile's.
+    /// A member has a value other than the profile's.
     #[error("expected {expected:?} as header member {name:?}, found {found}")]
     Unsupported {
         /// The member.

@@ -28,10 +28,10 @@ pub trait Keyed {
 pub struct KeySet<K>(CurrentKey<Vec<K>>);
 
 impl<K: Keyed + Clone> KeySet<K> {
-    /// The most keys that a token is tried with.
+    /// The maximum number of keys that a token is tried with.
     pub const MAX_TRIED: usize = 4;
 
-    /// The most keys of a set.
+    /// The maximum number of keys of a set.
     pub const MAX_KEYS: usize = 64;
 
     /// A set of these keys, in the order in which they are tried.
@@ -295,7 +295,7 @@ pub enum KeySetError {
     /// More than [`KeySet::MAX_KEYS`] keys.
     #[error("expected at most {max} keys, found more")]
     TooMany {
-        /// The most allowed.
+        /// The maximum.
         max: usize,
     },
     /// More keys with one `kid` than are tried for a token.
@@ -303,7 +303,7 @@ pub enum KeySetError {
     TooManySameKid {
         /// The `kid`.
         kid: String,
-        /// The most keys that are tried.
+        /// The maximum number of keys that are tried.
         max: usize,
     },
     /// Some keys have a `kid` and some do not, so that a token's `kid` would be ambiguous.
@@ -312,7 +312,7 @@ pub enum KeySetError {
     /// More keys without `kid` than are tried for a token.
     #[error("expected at most {max} keys without kid, found more")]
     TooManyUnnamed {
-        /// The most keys that are tried.
+        /// The maximum number of keys that are tried.
         max: usize,
     },
 }

@@ -427,7 +427,7 @@ pub trait Inbox: Debug + Send + Sync {
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>>;
 
     /// Forgets entries, with their keys, that were completed before `before`: a later delivery of
-    /// the same message is new again. Returns how many.
+    /// the same message is new again. Returns their number.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Returns the number of entries in each state.

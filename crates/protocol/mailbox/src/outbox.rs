@@ -329,10 +329,10 @@ pub trait OutboxOperator: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, DropOutcome>;
 
-    /// Lets deliveries to an endpoint go on now: whoever stopped it, it is stopped no longer; its
-    /// circuit is forgotten; and its pending entries that wait for a later time are due now. They
-    /// are leased in the order of enqueueing, after those that were due before, and their
-    /// deliveries are counted on. Returns `false` if the endpoint was not stopped.
+    /// Resumes deliveries to an endpoint, whoever stopped it: its circuit is forgotten, and its
+    /// pending entries that wait for a later time are due now. They are leased in the order of
+    /// enqueueing, after those that were due before, and their deliveries are counted on. Returns
+    /// `false` if the endpoint was not stopped.
     ///
     /// An engine may do so in several transactions, the last of which ends the stop.
     fn resume_endpoint<'a>(

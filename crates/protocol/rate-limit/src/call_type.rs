@@ -40,9 +40,9 @@ pub enum CallType {
     TokenFailure,
     /// Requests without a valid access token of the customer: 60 an hour, 5 a second (Default).
     BearerFailure,
-    /// A kind of call that the specification does not have, so that another service poses as none of
-    /// the specification's. Until [`Limits::set_default`](crate::Limits::set_default) sets its
-    /// limits, one call an hour is allowed: a limit that was forgotten is found at once.
+    /// A kind of call that the specification does not have, so that another service need not use
+    /// one of the specification's. Until [`Limits::set_default`](crate::Limits::set_default) sets
+    /// its limits, one call an hour is allowed: a limit that was forgotten is found at once.
     Own1,
     /// Like [`CallType::Own1`].
     Own2,

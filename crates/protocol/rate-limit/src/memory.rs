@@ -89,7 +89,7 @@ impl MemoryCounters {
     #[expect(clippy::disallowed_types, reason = "as the field")]
     #[must_use]
     pub fn new(capacity: Capacity) -> Self {
-        // At least some 64 keys a shard, so that an uneven spread does not matter much.
+        // At least 64 keys a shard, so that an uneven spread does not matter much.
         let shards = (capacity.max_keys / 64).clamp(1, 64);
         let shards = 1 << shards.ilog2();
         let shard = |_| Lock::new(Shard::new(capacity.max_keys / shards, capacity.on_full));

@@ -30,7 +30,7 @@ impl Opener {
     /// An opener with a decryption key in memory, or a set of them.
     ///
     /// # Errors
-    /// [`KeyError::Size`] if a verifying key has another size than 2048 or 4096 bits
+    /// [`KeyError::Size`] if a verifying key has a size other than 2048 or 4096 bits
     /// (Specification: "Secured payload envelope").
     pub fn new(
         decryption: impl Into<KeySet<DecryptionKey>>,

@@ -254,14 +254,14 @@ pub enum SealError {
     TooLong {
         /// The bytes found.
         found: usize,
-        /// The most allowed.
+        /// The maximum.
         max: usize,
     },
     /// The message is not JSON as [`bankrail_values::json`] reads it: no member twice, no unpaired
     /// surrogate, and at most 64 levels, because many parsers refuse such JSON.
     #[error("the message is not acceptable JSON: {0}")]
     NotJson(JsonError),
-    /// The signing key has another size than the specification's 2048 or 4096 bits (Specification:
+    /// The signing key has a size other than the specification's 2048 or 4096 bits (Specification:
     /// "Secured payload envelope").
     #[error("expected a signing key of 2048 or 4096 bits, found {bits}")]
     SigningKeySize {

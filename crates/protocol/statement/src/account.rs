@@ -22,7 +22,7 @@ use bankrail_values::ValueError;
 pub struct AccountId(Box<str>);
 
 impl AccountId {
-    /// The most characters of an identifier.
+    /// The maximum number of characters of an identifier.
     pub const MAX_LENGTH: usize = 34;
 
     /// Checks an identifier.

@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Cursor(Box<str>);
 
 impl Cursor {
-    /// The most bytes of a cursor's text.
+    /// The maximum number of bytes of a cursor's text.
     pub const MAX_LENGTH: usize = 4096;
 
     /// Reads a received cursor and keeps its text unchanged.

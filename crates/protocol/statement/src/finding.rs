@@ -87,7 +87,7 @@ pub enum ReplyFinding {
         /// The first entry out of order, counted from 1.
         at: usize,
     },
-    /// The document spells the account identifier in another way than the answer, or names the
+    /// The document spells the account identifier in a different way from the answer, or names the
     /// account by its IBAN.
     #[error("document: expected the account as spelled in the answer, found {found}")]
     PayloadAccount {
@@ -95,8 +95,8 @@ pub enum ReplyFinding {
         found: String,
     },
     /// The payload has half of a surrogate pair, which stands for no character and is read as
-    /// U+FFFD. An entry without a reference is known by its content, so it is another one if the
-    /// bank mends its text later.
+    /// U+FFFD. An entry without a reference is identified by its content, so it becomes another
+    /// entry if the bank corrects its text later.
     #[error("payload: expected characters, found half of a surrogate pair, read as U+FFFD")]
     LoneSurrogate,
     /// The document does not have exactly one report.

@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracked::{Completions, Numbered, TrackedEntries};
 
-/// The most walks of one poll: a partial one, a full one, one that confirms it, and two that had to
-/// begin again.
+/// The maximum number of walks of one poll: a partial one, a full one, one that confirms it, and
+/// two that had to begin again.
 const MAX_WALKS: u32 = 5;
 
 /// The number of fruitless pages in a row that ends a walk: with ever new cursors, the statement
@@ -47,7 +47,7 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 ///   when the day of the statement has changed, and when a partial walk leaves it open if an entry
 ///   is new. A statement of one page is always walked in full.
 ///
-/// An entry with a reference of the bank is known by it. Entries without one are counted by
+/// An entry with a reference of the bank is identified by it. Entries without one are counted by
 /// content. Number `n` of a content is handed over only if there is evidence for `n` such entries.
 ///
 /// - A page lists no entry twice, so a page that lists `n` of them is evidence.
@@ -119,7 +119,7 @@ bankrail_values::options! {
         /// The time from a full walk to the next one, and so the delay of an entry that the bank
         /// has inserted before the last page. With zero, each walk is a full one. Default: 1 h.
         full_walk_every: Duration = Duration::from_secs(3_600),
-        /// The most pages of a walk. A longer statement is
+        /// The maximum number of pages of a walk. A longer statement is
         /// [`WalkError::TooManyPages`](crate::WalkError::TooManyPages). Default: 100.
         max_pages: usize = 100,
         /// The longest time at the end of a day that may stay unseen without a notice
@@ -148,7 +148,7 @@ struct Walk {
     cursors: Cursors,
     /// The contents of the pages so far. A partial walk counts each page by itself.
     counter: EntryCounter,
-    /// The contents of which entries were held back.
+    /// The contents of the entries that were held back.
     held_back: HashSet<EntryKey>,
     /// The entries that were held back because they may be later forms of others.
     undecided: Vec<(Numbered, EntryLinks)>,

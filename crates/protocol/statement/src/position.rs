@@ -9,7 +9,7 @@
 pub struct PagePosition(Box<[u8]>);
 
 impl PagePosition {
-    /// The most bytes of a position.
+    /// The maximum number of bytes of a position.
     pub const MAX_LENGTH: usize = 1024;
 
     /// Returns a position of these bytes; `None` if there are none or more than

@@ -73,7 +73,8 @@ impl StatementRequest {
         self.sort_order.unwrap_or_default()
     }
 
-    /// Returns the most entries of the answer: 1000 by default (Default: "Statement exchange").
+    /// Returns the maximum number of entries of the answer: 1000 by default (Default: "Statement
+    /// exchange").
     #[must_use]
     pub fn entries_at_most(&self) -> usize {
         usize::from(self.max_entries.unwrap_or_default().get())
@@ -155,7 +156,7 @@ fn text(
     }
 }
 
-/// Reads a text of which few values are allowed.
+/// Reads a text that must be one of a few values.
 fn choice<T>(
     members: &mut JsonObject<'_>,
     member: &'static str,
@@ -253,7 +254,7 @@ impl Extract {
     }
 }
 
-/// The most entries of one answer: 1 to 1000 (Default: "Statement exchange").
+/// The maximum number of entries of one answer: 1 to 1000 (Default: "Statement exchange").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MaxEntries(NonZeroU16);
 

@@ -195,8 +195,8 @@ impl EntryCounter {
     }
 }
 
-/// The most bytes of a position that [`SeenEntries::record`] keeps: 1 MiB. Default: a bound of this
-/// crate.
+/// The maximum number of bytes of a position that [`SeenEntries::record`] keeps: 1 MiB. Default: a
+/// bound of this crate.
 pub const MAX_POSITION_BYTES: usize = 1 << 20;
 
 /// A store of the entries that were imported, and of the position that the walk through each
@@ -276,7 +276,7 @@ impl<'a> PositionChange<'a> {
         Self { before, after }
     }
 
-    /// Returns true if the account has another position than the one before this change.
+    /// Returns true if the account has a position other than the one before this change.
     #[must_use]
     pub fn is_overtaken(&self, current: Option<&str>) -> bool {
         self.before != current

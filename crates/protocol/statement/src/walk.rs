@@ -13,8 +13,8 @@ use std::collections::HashSet;
 /// - [`PageWalk::receive`] turns a received page into a [`PendingPage`].
 /// - [`PendingPage::stored`] advances the walk. If the pending page is dropped instead, the walk is
 ///   unchanged and [`PageWalk::cursor`] asks for the same page again.
-/// - A repeated cursor is an error, and so is a next page after the most pages of the walk
-///   ([`PageWalk::DEFAULT_MAX_PAGES`] unless set by [`PageWalk::max_pages`]).
+/// - A repeated cursor is an error, and so is a next page after the maximum number of pages of the
+///   walk ([`PageWalk::DEFAULT_MAX_PAGES`] unless set by [`PageWalk::max_pages`]).
 ///
 /// ```
 /// use bankrail_statement::{Cursor, PageWalk, ReceivedNextPage, Step};
@@ -36,7 +36,7 @@ pub struct PageWalk {
 }
 
 impl PageWalk {
-    /// The most pages of one walk by default.
+    /// The maximum number of pages of one walk by default.
     pub const DEFAULT_MAX_PAGES: usize = 10_000;
 
     /// Creates a walk that starts with the first page.
@@ -58,7 +58,7 @@ impl PageWalk {
         }
     }
 
-    /// Sets the most pages of this walk.
+    /// Sets the maximum number of pages of this walk.
     #[must_use]
     pub fn max_pages(mut self, pages: usize) -> Self {
         self.cursors.max_pages = pages;
@@ -243,7 +243,7 @@ pub enum WalkError {
     /// The walk has more pages than it may have.
     #[error("expected the statement to end within {limit} pages")]
     TooManyPages {
-        /// The most pages of the walk.
+        /// The maximum number of pages of the walk.
         limit: usize,
     },
     /// Pages follow each other that list nothing, or only entries that were on earlier pages of the

@@ -74,9 +74,9 @@ pub use time;
 /// The crate of the UUIDs that [`HyphenatedUuid`] and [`SimpleUuid`] convert to and from.
 pub use uuid;
 
-/// The most bytes of a webhook message's JSON by default: what a sender enqueues and seals, and
-/// what a receiver takes and opens (Default: "Webhooks"). The bounds on its sealed form follow from
-/// it, in `bankrail-secured-payload`.
+/// The maximum number of bytes of a webhook message's JSON by default: what a sender enqueues and
+/// seals, and what a receiver takes and opens (Default: "Webhooks"). The bounds on its sealed form
+/// follow from it, in `bankrail-secured-payload`.
 pub const MAX_MESSAGE_BYTES: usize = 250_000;
 
 /// What the sibling crates of exactly this version share. It changes without notice.

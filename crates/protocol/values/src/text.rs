@@ -58,7 +58,7 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
 pub struct TextError {
     /// The fewest code points allowed.
     pub min: usize,
-    /// The most code points allowed.
+    /// The maximum number of code points allowed.
     pub max: usize,
     /// The code points found.
     pub length: usize,

@@ -39,8 +39,7 @@ impl Timestamp {
         }
     }
 
-    /// Reads `YYYY-MM-DDThh:mm:ssZ` with zero to three fractional digits, and returns how many
-    /// there were.
+    /// Reads `YYYY-MM-DDThh:mm:ssZ` with zero to three fractional digits, and returns their number.
     ///
     /// # Errors
     /// [`ValueError`] for any other spelling and for instants that do not exist.

@@ -25,7 +25,7 @@ pub enum MessageError {
         /// JSON pointer to the member.
         pointer: String,
     },
-    /// A value of another JSON type than the specification gives.
+    /// A value of a JSON type other than the one that the specification gives.
     #[error("{pointer}: expected {expected}, found {found}")]
     WrongType {
         /// JSON pointer to the value.
@@ -60,7 +60,7 @@ pub enum MessageError {
         /// All findings.
         findings: Vec<MessageFinding>,
     },
-    /// A message of another kind than the receiver accepts.
+    /// A message of a kind that the receiver does not accept.
     #[error("expected a message of kind {expected}, found {found}")]
     WrongKind {
         /// The kind that the receiver accepts.

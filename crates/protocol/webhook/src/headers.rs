@@ -220,7 +220,7 @@ impl DeliveryHeaders {
 struct Found<'a> {
     name: &'static str,
     value: Option<&'a [u8]>,
-    /// True for a header that is there twice, with different values.
+    /// True for a header that occurs twice, with different values.
     repeated: bool,
 }
 
@@ -304,7 +304,7 @@ pub enum DeliveryHeaderError {
         /// The header.
         name: &'static str,
     },
-    /// A header has another value than the table allows.
+    /// A header has a value that the table does not allow.
     #[error("header {name}: expected {expected}, found {found}")]
     Malformed {
         /// The header.

@@ -23,7 +23,7 @@ pub(crate) use wire::{Wire, parsed, string, unknown_code};
 use crate::error::MessageError;
 use bankrail_values::json::{JsonLimits, JsonObject, JsonValue};
 
-/// The most values of a message, those in lists and objects included.
+/// The maximum number of values of a message, those in lists and objects included.
 pub(crate) const MAX_VALUES: usize = 4096;
 
 /// More levels and values than any message has.

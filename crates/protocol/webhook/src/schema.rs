@@ -60,7 +60,8 @@ const ALIASES: [(AliasType, &str); 4] = [
     ),
 ];
 
-/// The most characters of an email and of an organisation; the other forms are shorter.
+/// The maximum number of characters of an email and of an organisation; the other forms are
+/// shorter.
 const MAX_ALIAS: usize = 256;
 
 /// An alias that is masked altogether.
@@ -97,7 +98,7 @@ fn add_conditions(schemas: &mut Schemas) {
     }
 }
 
-/// A member that is there and has one of these values.
+/// A member that is present and has one of these values.
 fn is_one_of(member: &str, values: &[&str]) -> Value {
     json!({ "properties": { member: { "enum": values } }, "required": [member] })
 }

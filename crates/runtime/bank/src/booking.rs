@@ -42,9 +42,9 @@ pub struct Booking {
 }
 
 impl Booking {
-    /// The most characters of a narrative (Default: "Statement exchange").
+    /// The maximum number of characters of a narrative (Default: "Statement exchange").
     pub const MAX_NARRATIVE: usize = 280;
-    /// The most characters of a key.
+    /// The maximum number of characters of a key.
     pub const MAX_KEY: usize = 128;
 
     /// Creates a booking of an amount, more than zero, on a booking day that is also its value date. The

@@ -97,7 +97,7 @@ pub struct SqlLedger<S> {
 }
 
 impl<S> SqlLedger<S> {
-    /// The most accounts that are listed at once.
+    /// The maximum number of accounts that are listed at once.
     pub const MAX_LISTED: u32 = 1000;
 
     /// Creates the ledger in this store.
@@ -454,7 +454,7 @@ impl Ledger for PostgresLedger {
 }
 
 /// Registers all accounts in one transaction. Accounts that the ledger cannot have, such as one in
-/// another currency than before, are a [conflict](StoreErrorKind::Conflict).
+/// a currency other than before, are a [conflict](StoreErrorKind::Conflict).
 #[cfg(feature = "sqlite")]
 impl AccountRegistrar for SqliteLedger {
     fn register(
@@ -474,7 +474,7 @@ impl AccountRegistrar for SqliteLedger {
 }
 
 /// Registers all accounts in one transaction. Accounts that the ledger cannot have, such as one in
-/// another currency than before, are a [conflict](StoreErrorKind::Conflict).
+/// a currency other than before, are a [conflict](StoreErrorKind::Conflict).
 #[cfg(feature = "postgres")]
 impl AccountRegistrar for PostgresLedger {
     fn register(

@@ -1,4 +1,4 @@
-//! The archive of what a customer received: pages of statements as they came, and refused
+//! The archive of what a customer received: pages of statements as received, and refused
 //! deliveries.
 
 #[cfg(feature = "statement")]
@@ -22,11 +22,11 @@ use zeroize::Zeroizing;
 /// The time that storing a record may take. A page or delivery whose record takes longer goes on
 /// without it.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The most records that are listed at once.
+/// The maximum number of records that are listed at once.
 const PAGE_OF_RECORDS: u32 = 1000;
 bankrail_values::options! {
-    /// Bounds of an [`Archive`]. Pages and refused deliveries are bounded each by themselves, so
-    /// that a sender whose deliveries are refused removes no page.
+    /// Bounds of an [`Archive`]. Pages and refused deliveries have separate bounds, so that a
+    /// sender whose deliveries are refused removes no page.
     #[derive(Clone, Copy, Debug)]
     pub struct ArchiveOptions {
         /// The time for which a record is kept. Older ones are removed when another one of their
@@ -123,7 +123,7 @@ impl Archive {
         }
     }
 
-    /// A record with its content; `None` if there is none of this number, or none any more.
+    /// A record with its content; `None` if no record has this number, or it was removed.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails, or if the record was sealed with another secret or was
@@ -171,7 +171,7 @@ impl Archive {
         Ok(Replay::new(self.clone(), account.clone(), options, pages))
     }
 
-    /// Keeps what was received. A failure is logged and counted.
+    /// Keeps received pages and deliveries. A failure is logged and counted.
     pub(crate) async fn keep(&self, label: ArchiveLabel, note: &str, body: &[u8]) {
         // Room for the line break and the cipher's tag: a buffer that grows leaves a copy behind.
         let mut text = Zeroizing::new(Vec::with_capacity(note.len() + body.len() + 64));

@@ -97,10 +97,10 @@ impl Client {
     /// and for whoever looks for a fault.
     ///
     /// - A new token is asked for, which is one of the token calls (10 an hour), also while another
-    ///   is valid: that one says nothing about the key. The client uses the new one from then on.
-    ///   Only if the service refuses the assertion, the two audiences that the service's metadata
-    ///   may name are tried, if they are of the token endpoint's own host, with a token call for
-    ///   each.
+    ///   is valid: a valid token proves nothing about the key. The client uses the new one from
+    ///   then on. Only if the service refuses the assertion, the two audiences that the service's
+    ///   metadata may name are tried, if they are of the token endpoint's own host, with a token
+    ///   call for each.
     /// - Of an account it asks for the statement, which is one of the statement calls. Nothing else
     ///   shows whether the token's scopes are enough. Without an account, the service is asked
     ///   without a token, which uses up no call.

@@ -96,7 +96,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The most bytes of `connection.toml`.
+/// The maximum number of bytes of `connection.toml`.
 const MAX_FILE_BYTES: usize = 64 * 1024;
 
 /// The arrangement of a customer and its provider: the members of the file `connection.toml`, which

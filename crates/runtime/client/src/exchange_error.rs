@@ -44,11 +44,11 @@ pub enum ExchangeError {
         /// The error of the connection.
         source: Arc<dyn Error + Send + Sync>,
     },
-    /// The answer is larger than allowed. What was read of it is dropped.
+    /// The answer is larger than allowed. The part that was read is dropped.
     #[error("expected at most {limit} bytes, found more in an answer with status {status}")]
     #[non_exhaustive]
     TooLarge {
-        /// The most bytes allowed.
+        /// The maximum number of bytes allowed.
         limit: usize,
         /// The HTTP status of the answer.
         status: u16,

@@ -58,7 +58,8 @@ pub struct Pacer {
     options: PacerOptions,
     /// The wait that a service asked for.
     hold: std::sync::Mutex<Option<Hold>>,
-    /// The time until which the first in line waits, in milliseconds. Calls behind it read it.
+    /// The time until which the first in line waits, in milliseconds. Later calls in the queue read
+    /// it.
     opens: AtomicI64,
     /// tokio's lock is handed on in the order of arrival; the first in line holds it while waiting.
     turn: Mutex<()>,
@@ -336,7 +337,7 @@ impl Pacer {
         Ok(())
     }
 
-    /// Logs a call that waits until then, once, if that is worth telling.
+    /// Logs a call that waits until then, once, if the wait is worth a line.
     fn tell(&self, waiting: &mut Waiting, until: Timestamp) {
         if !waiting.logged && until.saturating_since(waiting.begun) > MIN_LOGGED_WAIT {
             waiting.logged = true;

@@ -145,7 +145,7 @@ impl Poller {
     /// effect and its record, the page is handed over again as the bank lists it then. The effect
     /// of an entry that the bank no longer lists by then is not undone.
     ///
-    /// Of an account that is there twice, the last one counts.
+    /// If an account occurs twice, the last one counts.
     #[must_use = "a poller polls while its `run` is awaited"]
     pub fn new(
         pages: &(impl PageSource + Clone + 'static),
@@ -167,7 +167,7 @@ impl Poller {
 
     /// A poller whose handler prepares work for the store's own transaction: exactly once.
     ///
-    /// Of an account that is there twice, the last one counts.
+    /// If an account occurs twice, the last one counts.
     #[must_use = "a poller polls while its `run` is awaited"]
     pub fn transactional<S: TransactionalSeenEntries + 'static>(
         pages: &(impl PageSource + Clone + 'static),
@@ -271,8 +271,8 @@ impl Poller {
         }
     }
 
-    /// Fetches and hands over the pages that are due now, and returns how many were recorded. For
-    /// tests, and for callers with their own loop. What fails is in [`Poller::status`].
+    /// Fetches and hands over the pages that are due now, and returns the number of recorded ones.
+    /// For tests, and for callers with their own loop. What fails is in [`Poller::status`].
     pub async fn run_due(&self) -> usize {
         let (_stopping, stopped) = watch::channel(false);
         let mut recorded = 0;

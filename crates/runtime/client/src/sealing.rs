@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 /// The length of a nonce, in bytes.
 const NONCE: usize = 12;
 
-/// The version of the sealed form, its first byte. What has another one is not opened.
+/// The version of the sealed form, its first byte. A text of another version is not opened.
 pub(crate) const VERSION: u8 = 1;
 
 /// Seals a text, bound to the associated bytes. `None` without random bytes from the system. The
@@ -53,7 +53,7 @@ pub(crate) fn open(
 ///
 /// - Keep it apart from the store, as the signing key is: who has both can read what was sealed.
 /// - Use it for one thing only: a cache of tokens and an archive have a secret each.
-/// - What was sealed with another one cannot be opened any more. For tokens that costs one token
+/// - Records sealed with another secret cannot be opened any more. For tokens that costs one token
 ///   call; for an archive it is lost.
 /// - `Debug` shows none of it, and its memory is overwritten when it is dropped.
 ///

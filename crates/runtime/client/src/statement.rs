@@ -167,7 +167,7 @@ impl StatementClient {
             }) => self.0.tokens.refused(&token).await,
             outcome => return outcome,
         }
-        // Once only: a refusal of another token has another cause than the token.
+        // Once only: a refusal of another token has a cause other than the token.
         let (reply, _) = self.send(request).await?;
         self.read(request, &reply)
     }

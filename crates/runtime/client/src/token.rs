@@ -34,7 +34,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Returns true before [`Token::expires_at`], but for a token of a clock that was more than
+    /// Returns true before [`Token::expires_at`], except a token of a clock that was more than
     /// [`VerifierOptions::MAX_LEEWAY`] ahead: the service counts its life by another clock.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {

@@ -37,7 +37,7 @@ pub(crate) struct Caller {
     pub(crate) api_key: (HeaderName, HeaderValue),
     pub(crate) pacer: Arc<Pacer>,
     pub(crate) closing: Closing,
-    /// The most bytes of an answer.
+    /// The maximum number of bytes of an answer.
     pub(crate) limit: usize,
     pub(crate) failing: Failing,
 }

@@ -45,7 +45,7 @@ pub enum BodyError {
     /// The `Content-Length` or the body is larger than allowed.
     #[error("expected at most {limit} bytes, found more")]
     TooLarge {
-        /// The most bytes allowed.
+        /// The maximum number of bytes allowed.
         limit: usize,
     },
     /// The body did not arrive in time.

@@ -57,7 +57,7 @@ pub trait Endpoint: Sync {
         ""
     }
 
-    /// The most bytes of a body, and how long it may take to arrive.
+    /// The maximum number of bytes of a body, and the time in which it must arrive.
     fn body_bounds(&self) -> (usize, Duration);
 
     /// The time by the endpoint's clock.
@@ -125,8 +125,8 @@ impl KnownCaller {
         (self.0)(Some(caller));
     }
 
-    /// Tells the server that the request has proved to be its caller's. Telling it again changes
-    /// nothing.
+    /// Notifies the server that the request has proved to be its caller's. A second notification
+    /// changes nothing.
     pub fn tell(&self) {
         (self.0)(None);
     }

@@ -23,13 +23,14 @@ bankrail_values::options! {
     /// defaults here.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct HeadBounds {
-        /// The most bytes of authority, path and query together. Default: 8 KiB (RFC 9110 section
-        /// 4.1 recommends 8000).
+        /// The maximum number of bytes of authority, path and query together. Default: 8 KiB (RFC
+        /// 9110 section 4.1 recommends 8000).
         max_uri_bytes: usize = 8 << 10,
-        /// The most bytes of all headers, counted as HTTP/1.1 writes them: name, value and four
-        /// more for each. Default: 16 KiB.
+        /// The maximum number of bytes of all headers, counted as HTTP/1.1 writes them: name, value
+        /// and four more for each. Default: 16 KiB.
         max_header_bytes: usize = 16 << 10,
-        /// The most headers. Default: 64. The HTTP stack cannot read more than 100 over HTTP/1.1.
+        /// The maximum number of headers. Default: 64. The HTTP stack cannot read more than 100
+        /// over HTTP/1.1.
         max_header_fields: usize = 64,
     }
 }
@@ -120,19 +121,19 @@ pub enum HeadError {
     /// The address: 414 (RFC 9110 section 15.5.15).
     #[error("expected an address of at most {limit} bytes, found more")]
     UriTooLong {
-        /// The most bytes allowed.
+        /// The maximum number of bytes allowed.
         limit: usize,
     },
     /// The headers together: 431 (RFC 6585 section 5).
     #[error("expected headers of at most {limit} bytes, found more")]
     HeadersTooLarge {
-        /// The most bytes allowed.
+        /// The maximum number of bytes allowed.
         limit: usize,
     },
     /// The number of headers: 431 (RFC 6585 section 5).
     #[error("expected at most {limit} headers, found more")]
     TooManyHeaders {
-        /// The most headers allowed.
+        /// The maximum number of headers allowed.
         limit: usize,
     },
     /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed: 400 (RFC 9112

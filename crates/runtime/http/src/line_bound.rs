@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most lines in a minute.
+/// The maximum number of lines in a minute.
 const LINES: u64 = 60;
 
 const MINUTE: Duration = Duration::from_secs(60);

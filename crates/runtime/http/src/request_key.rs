@@ -92,7 +92,7 @@ where
     }
 }
 
-/// Tells the server, outside of [`RequestKeyLayer`], which key the layer gave to a request.
+/// Reports to the server, outside of [`RequestKeyLayer`], the key that the layer gave to a request.
 #[cfg(feature = "serve")]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GivenKey(std::sync::Arc<std::sync::OnceLock<RequestKey>>);

@@ -18,7 +18,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// The most bytes of the file of a client certificate.
+/// The maximum number of bytes of the file of a client certificate.
 const MAX_PEM_BYTES: usize = 1 << 20;
 
 /// The certificate authorities that a client trusts.
@@ -58,7 +58,7 @@ impl ClientCertificate {
     }
 
     /// Shows the certificate of this PEM text from now on, in all clones: new connections do, and
-    /// open ones keep theirs. Returns true if it is another one than before.
+    /// open ones keep theirs. Returns true if it is different from before.
     ///
     /// # Errors
     /// As [`ClientCertificate::from_pem`]. The old certificate stays.

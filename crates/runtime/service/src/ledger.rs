@@ -63,7 +63,7 @@ pub struct StatementQuery {
     /// The position that the ledger returned as [`LedgerPage::next`] of the previous page; `None`
     /// for the first page.
     pub position: Option<PagePosition>,
-    /// The most entries of the page.
+    /// The maximum number of entries of the page.
     pub max_entries: MaxEntries,
     /// The order of the entries.
     pub sort_order: SortOrder,

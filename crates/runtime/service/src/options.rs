@@ -292,7 +292,7 @@ pub enum ProviderOptionsError {
         /// The text, cut and escaped.
         found: String,
     },
-    /// Two of what is served have the same path.
+    /// Two served resources have the same path.
     #[error("expected two paths, found {path:?} twice")]
     SamePath {
         /// The path.

@@ -3,7 +3,7 @@
 use bankrail_values::{Date, Timestamp};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
-/// The most names that an error suggests.
+/// The maximum number of names that an error suggests.
 const MAX_SIMILAR_NAMES: usize = 3;
 /// The farthest offset from UTC that a time of XML Schema can have.
 const MAX_OFFSET_SECONDS: i32 = 14 * 3600;

@@ -21,7 +21,7 @@ pub(crate) enum Command {
     /// Judge a customer's receivers by the clauses of the specification that can be seen from
     /// outside
     ///
-    /// Plays the provider: delivers some 1,300 good and hostile messages over HTTPS, and prints a
+    /// Plays the provider: delivers about 1,300 good and hostile messages over HTTPS, and prints a
     /// row for each clause. A row has the number in docs/conformance.md, under the heading of
     /// SPEC.md, and the verdict; a failure also has the expected and the found value. Receivers may
     /// use any language and library.
@@ -206,7 +206,7 @@ impl Printing {
     }
 }
 
-/// A line for each row under its heading, and how many there are of each verdict.
+/// Prints a line for each row under its heading, and the number of rows of each verdict.
 fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure> {
     let mut heading = "";
     for row in judgement.rows() {

@@ -35,7 +35,7 @@ pub(crate) fn read(path: &str, most: usize) -> Result<Zeroizing<Vec<u8>>, Failur
     read_rest(path, open(path)?, most)
 }
 
-/// Reads what is left of a source.
+/// Reads the rest of a source.
 pub(crate) fn read_rest(
     path: &str,
     source: impl Read,

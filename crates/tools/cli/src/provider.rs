@@ -228,8 +228,8 @@ impl Folders {
     }
 }
 
-/// The file, locked for this process; `None` if another has it locked at each of so many tries, 50
-/// ms apart.
+/// The file, locked for this process; `None` if another process holds the lock at each of this many
+/// tries, 50 ms apart.
 fn taken(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
     let file = open_lock(path).map_err(|error| damaged(path, &error))?;
     for _ in 0..tries {

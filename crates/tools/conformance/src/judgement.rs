@@ -260,9 +260,9 @@ impl Judgement {
         format!("{report:#}")
     }
 
-    /// A JUnit XML document: a suite for each heading, a case for each row. What was noted, not
-    /// seen or not run is skipped. Names stay the same from run to run; address, version, time and
-    /// seed are properties of the suites.
+    /// A JUnit XML document: a suite for each heading, a case for each row. Rows that were noted,
+    /// not seen or not run are skipped. Names stay the same from run to run; address, version, time
+    /// and seed are properties of the suites.
     #[must_use]
     pub fn to_junit(&self) -> String {
         let report = Junit { judgement: self };
@@ -292,7 +292,7 @@ impl Judgement {
         page.render().expect("text is written to memory")
     }
 
-    /// The headings of the specification that there are rows under, and those.
+    /// The headings of the specification that have rows, with those rows.
     fn headings(&self) -> impl Iterator<Item = (&'static str, &[Row])> {
         let chunks = self.rows.chunk_by(|one, next| one.heading == next.heading);
         chunks.filter_map(|rows| Some((rows.first()?.heading, rows)))

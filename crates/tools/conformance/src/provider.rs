@@ -134,8 +134,8 @@ options! {
         /// Fails rows that only public documentation of live services states. Default: differences
         /// there are noted.
         strict: bool = false,
-        /// The seed of what is made up, which is the same in each run with it. Default: another one
-        /// in each run.
+        /// The seed of all invented values, which are the same in each run with it. Default:
+        /// another one in each run.
         seed: u32 = any_seed(),
         /// Judges these rows only. Default: all.
         only: Vec<RowSelection> = Vec::new(),

@@ -89,7 +89,7 @@ impl FakeBooking {
         self
     }
 
-    /// An entry of another channel than the fast-payment channel. It keeps its party and its text
+    /// An entry of a channel other than the fast-payment channel. It keeps its party and its text
     /// when the customer asks for no narrative.
     #[must_use]
     pub fn ordinary(mut self) -> Self {

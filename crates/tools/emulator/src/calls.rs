@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 
-/// The most bytes of headers and bodies that are kept, of all calls together.
+/// The maximum number of bytes of headers and bodies that are kept, of all calls together.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
 /// The number of calls that a subscriber may fall behind.
@@ -74,7 +74,7 @@ impl Calls {
         self.lock().calls.iter().rev().cloned().collect()
     }
 
-    /// Forgets the calls so far. Their numbers are not given again.
+    /// Forgets the calls so far. Their numbers are not assigned again.
     pub fn forget(&self) {
         self.lock().keep(|_| false);
     }

@@ -191,7 +191,7 @@ impl Control {
         calls
     }
 
-    /// Returns how many calls of the journal are meant.
+    /// Returns the number of calls in the journal that match.
     ///
     /// # Errors
     /// [`ControlError::NotSo`] if there are not as many as expected.

@@ -45,7 +45,7 @@ bankrail_values::options! {
     pub struct EmulatorOptions {
         /// The clock of both sides: calls and deliveries. Default: the operating system's.
         clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// The options of the provider inside, but for its clock. Default:
+        /// The options of the provider inside, except its clock. Default:
         /// [`ProviderOptions::default`].
         provider: ProviderOptions = ProviderOptions::new(),
         /// The options of the dispatcher inside. Default: [`DispatcherOptions::default`].

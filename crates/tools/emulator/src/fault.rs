@@ -100,7 +100,7 @@ pub enum Fault {
     BadSignature,
     /// Deliveries: the message names a signing key that nobody knows.
     UnknownKid,
-    /// Deliveries: the message is encrypted for another key than it names.
+    /// Deliveries: the message is encrypted for a key other than the one that it names.
     WrongKey,
 }
 

@@ -32,7 +32,7 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most bytes of a request that are recorded; the provider's own bounds are below.
+/// The maximum number of bytes of a request that are recorded; the provider's own bounds are below.
 pub(crate) const MAX_REQUEST: usize = 64 * 1024;
 /// A statement in memory while it is spoiled: 1000 entries of the longest kind.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
@@ -43,7 +43,7 @@ const MAX_TEXT: usize = 200;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeptParts {
     Nothing,
-    /// The request as it came.
+    /// The request as received.
     Requests,
     /// Request and answer, with secrets masked.
     Masked,
@@ -101,7 +101,7 @@ impl<'a> Recording<'a> {
         }))
     }
 
-    /// Records what was read of the body.
+    /// Records the part of the body that was read.
     fn take_body(&mut self) {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if !read.is_empty() {

@@ -1,4 +1,4 @@
-//! The journal of calls: what of them may be shown, and which of them are meant.
+//! The journal of calls: the parts that may be shown, and the filter.
 
 use crate::call::{Call, Endpoint};
 use bankrail_http::names::API_KEY;

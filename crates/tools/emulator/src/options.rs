@@ -21,7 +21,7 @@ bankrail_values::options! {
         /// Faults that a part of the calls meets, beside those of
         /// [`FakeBank::fail`](crate::FakeBank::fail). Default: none.
         pub(crate) faults: Vec<FaultOrder> = Vec::new(),
-        /// The options of the provider inside, but for its clock, limiter, cursor secret and paths,
+        /// The options of the provider inside, except its clock, limiter, cursor secret and paths,
         /// which the bank sets. Default: [`ProviderOptions::default`].
         pub(crate) provider: ProviderOptions = ProviderOptions::default(),
     }

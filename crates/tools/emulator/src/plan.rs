@@ -331,7 +331,7 @@ impl Plan {
             .retain(|known| known.order.count.is_none());
     }
 
-    /// Ends the order of this number, or all. Returns how many were ended.
+    /// Ends the order of this number, or all. Returns the number of ended orders.
     pub(crate) fn end(&self, number: Option<u64>) -> usize {
         let mut orders = self.lock();
         let before = orders.in_force.len();

@@ -1,4 +1,4 @@
-//! Messages to deliver, and what became of them.
+//! Messages to deliver, and the results of their deliveries.
 
 use bankrail_values::{BoundedText, HyphenatedUuid};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
@@ -27,7 +27,7 @@ impl Webhook {
         }
     }
 
-    /// A message with the same duplicate key and other content, and the same headers but for the
+    /// A message with the same duplicate key and other content, and the same headers except the
     /// message id.
     pub(crate) fn contradicted(mut self, message_id: HyphenatedUuid) -> Self {
         match &mut self.message {

@@ -274,8 +274,8 @@ impl FaultyTransport {
     }
 }
 
-/// In place of the receiver's answer: the message is due again after so many seconds, and the
-/// receiver is well.
+/// Returns an outcome in place of the receiver's answer: the message is due again after this many
+/// seconds, and the receiver counts as healthy.
 fn held_back(seconds: u64) -> TransportResponse {
     TransportResponse::new(
         StatusCode::CONFLICT,

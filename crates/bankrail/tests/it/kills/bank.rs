@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// At most so many messages are enqueued beyond those that were answered.
+/// At most this many messages are enqueued beyond those that were answered.
 const AHEAD: usize = 16;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

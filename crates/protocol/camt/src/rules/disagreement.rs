@@ -29,7 +29,7 @@ pub enum Disagreement {
         /// The number of entries counted.
         counted: u64,
     },
-    /// The summary states another sum than that of the entries.
+    /// The summary states a sum other than that of the entries.
     #[error("the summary states {stated} as sum of {entries}, they sum up to {summed}")]
     EntrySum {
         /// Which entries.
@@ -39,7 +39,7 @@ pub enum Disagreement {
         /// The sum of the entries.
         summed: Decimal,
     },
-    /// The summary states another net amount than credits less debits.
+    /// The summary states a net amount other than credits less debits.
     #[error(
         "the summary states {stated} as net amount of {entries}, credits less debits are {summed}"
     )]
@@ -59,7 +59,7 @@ pub enum Disagreement {
         /// The details counted.
         counted: u64,
     },
-    /// A batch states another total than the sum of its details.
+    /// A batch states a total other than the sum of its details.
     #[error("the batch states a total of {stated}, its details sum up to {summed}")]
     BatchTotal {
         /// The figure that the batch states.
@@ -87,7 +87,7 @@ pub enum Disagreement {
         /// The amount of the entry less the sum.
         difference: Decimal,
     },
-    /// A transaction in another currency than its entry.
+    /// A transaction in a currency other than its entry's.
     #[error("expected transaction {number} in the entry's currency {entry}, found {found}")]
     TransactionCurrency {
         /// The place of the transaction within the entry, from 1.
@@ -111,7 +111,7 @@ pub enum Disagreement {
         /// The closing balance that the document states.
         closing: Decimal,
     },
-    /// An entry in another currency than its account.
+    /// An entry in a currency other than its account's.
     #[error("expected the account's currency {account}, found {found}")]
     EntryCurrency {
         /// The account's currency; cut and escaped when it is not a code.

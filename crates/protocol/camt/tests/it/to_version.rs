@@ -214,7 +214,7 @@ fn an_element_of_another_form_is_left_out_and_reported_once() {
     }
 }
 
-/// What remains is valid but for what is reported.
+/// What remains is valid except for what is reported.
 fn what_remains<M: Message>(there: &Parsed<M>, written: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let stays: Vec<&Finding> = there

@@ -32,7 +32,7 @@ pub trait TokenCache: fmt::Debug + Send + Sync {
     /// Keeps a token of at most [`CachedToken::MAX_SEALED_BYTES`] under this key. An earlier one is
     /// replaced.
     ///
-    /// By `now` the engine drops what has expired long ago.
+    /// The engine uses `now` to drop tokens that expired long ago.
     fn put<'a>(
         &'a self,
         key: &'a TokenCacheKey,
@@ -81,7 +81,7 @@ pub struct CachedToken {
 }
 
 impl CachedToken {
-    /// The most bytes of a sealed token. A client keeps a longer one in memory only.
+    /// The maximum number of bytes of a sealed token. A client keeps a longer one in memory only.
     pub const MAX_SEALED_BYTES: usize = 4096;
 
     /// Returns a token of these bytes, valid until this instant.

@@ -27,7 +27,7 @@ impl TokenRequest {
         "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
     /// The largest form accepted, in bytes.
     pub const MAX_BYTES: usize = 32 * 1024;
-    /// The most parameters of a form.
+    /// The maximum number of parameters of a form.
     pub const MAX_PARAMETERS: usize = 64;
 
     /// A request with a signed assertion.
@@ -291,13 +291,13 @@ pub enum TokenRequestError {
         /// The name.
         parameter: &'static str,
     },
-    /// Another grant type than `client_credentials`.
+    /// A grant type other than `client_credentials`.
     #[error("expected the grant type {}, found {found}", TokenRequest::GRANT_TYPE)]
     GrantType {
         /// The value, cut and escaped.
         found: String,
     },
-    /// Another assertion type than the JWT bearer's.
+    /// An assertion type other than the JWT bearer's.
     #[error(
         "expected the assertion type {}, found {found}",
         TokenRequest::ASSERTION_TYPE

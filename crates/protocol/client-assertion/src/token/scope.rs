@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Scope(Box<str>);
 
 impl Scope {
-    /// The most characters of a name.
+    /// The maximum number of characters of a name.
     pub const MAX_LENGTH: usize = 128;
 
     /// Checks a name.
@@ -108,7 +108,7 @@ pub mod names {
 pub struct ScopeSet(BTreeSet<Scope>);
 
 impl ScopeSet {
-    /// The most names of a set.
+    /// The maximum number of names of a set.
     pub const MAX_SCOPES: usize = 64;
 
     /// The set of one scope.

@@ -42,7 +42,7 @@ pub fn to_xml<M: Message>(document: &M, options: &WriteOptions) -> Result<String
     Ok(text)
 }
 
-/// Writes the document as XML in pieces of some 64 kB.
+/// Writes the document as XML in pieces of about 64 kB.
 pub fn write_to<M: Message>(
     document: &M,
     sink: &mut dyn io::Write,

@@ -52,14 +52,14 @@ enum Encoding {
     Utf8,
     Ascii,
     Latin1,
-    /// One byte for each character, but for the above.
+    /// One byte for each character, except the above.
     Single(&'static encoding_rs::Encoding),
     Utf16,
 }
 
 /// Bytes decoded at once.
 const PIECE: usize = 32 * 1024;
-/// An XML declaration is looked for within so many bytes.
+/// An XML declaration is looked for within this many bytes.
 const DECLARATION: usize = 1024;
 
 impl<R: BufRead> Decoded<R> {

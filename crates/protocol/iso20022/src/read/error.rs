@@ -144,7 +144,7 @@ pub enum ReadErrorKind {
         /// The form.
         found: &'static str,
     },
-    /// A document in another encoding than the one before it. One input is decoded by the encoding
+    /// A document in an encoding other than the one before it. One input is decoded by the encoding
     /// of its first document.
     #[error(
         "expected the encoding of the document before, {before}, found {found}: cut the input here, and read each \

@@ -41,7 +41,7 @@ struct EventsOver<T: ?Sized> {
     empty: bool,
     /// The number of open elements.
     depth: usize,
-    /// The number of those around the document.
+    /// The number of open elements around the document.
     wrappers: usize,
     /// The start tag of a root has been read.
     begun: bool,

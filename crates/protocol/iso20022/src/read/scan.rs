@@ -40,7 +40,7 @@ pub struct Scanner<'a> {
     length: usize,
     /// Elements begun.
     elements: usize,
-    /// The most bytes of a text, or of white space between tags.
+    /// The maximum number of bytes of a text, or of white space between tags.
     most: usize,
     /// Bytes of memory taken.
     held: usize,
@@ -91,8 +91,8 @@ impl<'a> Scanner<'a> {
         self.held += bytes;
     }
 
-    /// Returns `Odd` when the memory, with so many bytes more, is too much for the part that was
-    /// read when so many bytes were left.
+    /// Returns `Odd` when the memory, with this many bytes more, is too much for the part that was
+    /// read when this many bytes were left.
     #[inline]
     pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), Odd> {
         let read = self.length - left;
@@ -117,7 +117,8 @@ impl<'a> Scanner<'a> {
         &self.doubts
     }
 
-    /// Notes the element before which so many bytes were left: it breaks a rule beyond the schema.
+    /// Notes the element before which this many bytes were left: it breaks a rule beyond the
+    /// schema.
     #[cold]
     fn doubt(&mut self, left: usize) {
         self.doubts.push(self.length - left);

@@ -61,7 +61,7 @@ pub struct TextTokens<'a> {
     last: Option<Position>,
 }
 
-/// Line and column are kept for one place in so many bytes; from there they are counted.
+/// Line and column are kept for one place in this many bytes; from there they are counted.
 const STRIDE: usize = 4 * 1024;
 /// Line and column of the first byte.
 const BEGINNING: (u64, u64) = (1, 1);

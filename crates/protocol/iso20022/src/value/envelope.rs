@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::read::{Cursor, Halt, Odd, Scanner, is_one_element};
 use crate::xml::forbidden;
 
-/// Supplementary data, verbatim but for white space at the end of end tags: one element of any
+/// Supplementary data, verbatim except for white space at the end of end tags: one element of any
 /// namespace.
 ///
 /// Its content is not judged: a schema would validate what it knows there, such as an element with

@@ -189,7 +189,7 @@ fn pattern(fits: bool, expected: &'static str) -> Option<Fault> {
 /// Tests a byte.
 type Kind = fn(u8) -> bool;
 
-/// True when the text consists, in order, of at most so many bytes of each kind.
+/// True when the text consists, in order, of at most this many bytes of each kind.
 fn parts(text: &str, kinds: &[(usize, Kind)]) -> bool {
     let mut bytes = text.bytes();
     for (count, kind) in kinds {

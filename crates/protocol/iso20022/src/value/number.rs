@@ -91,9 +91,9 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool>
 )]
 #[non_exhaustive]
 pub struct NumberError {
-    /// The most digits allowed.
+    /// The maximum number of digits allowed.
     pub digits: u32,
-    /// The most digits allowed after the point.
+    /// The maximum number of digits allowed after the point.
     pub fraction: u32,
     /// True when the value may not be below zero.
     pub unsigned: bool,

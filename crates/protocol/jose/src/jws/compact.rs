@@ -115,7 +115,7 @@ pub enum ParseError {
     TooLong {
         /// The bytes found.
         found: usize,
-        /// The most allowed.
+        /// The maximum.
         max: usize,
     },
     /// Not three parts separated by dots.

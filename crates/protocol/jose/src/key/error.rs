@@ -15,7 +15,7 @@ pub enum KeyError {
     TooLong {
         /// The bytes found.
         found: usize,
-        /// The most allowed.
+        /// The maximum.
         max: usize,
     },
     /// Not one well-formed PEM block.
@@ -128,7 +128,7 @@ pub enum KeyError {
     TooManyKeys {
         /// The keys found.
         found: usize,
-        /// The most allowed.
+        /// The maximum.
         max: usize,
     },
     /// The back end refused the key, could not generate one, or failed in the trial run.

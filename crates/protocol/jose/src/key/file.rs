@@ -40,7 +40,7 @@ pub enum KeyFileError {
 }
 
 impl KeyMaterial {
-    /// The most bytes of a file, and of a JWK set: 256 KiB.
+    /// The maximum number of bytes of a file, and of a JWK set: 256 KiB.
     pub const MAX_BYTES: usize = 256 * 1024;
 
     /// Reads what [`KeyMaterial::parse`] reads out of a file.

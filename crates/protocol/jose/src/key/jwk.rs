@@ -237,7 +237,7 @@ pub struct UnusableKey {
 }
 
 impl JwkSet {
-    /// The most keys of a set.
+    /// The maximum number of keys of a set.
     pub const MAX_KEYS: usize = 64;
 
     /// Reads a JWK set of at most 256 KiB.

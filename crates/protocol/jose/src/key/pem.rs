@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-/// The most bytes of a key or certificate.
+/// The maximum number of bytes of a key or certificate.
 pub(super) const MAX_LEN: usize = 64 * 1024;
 
 /// The label of a certificate.

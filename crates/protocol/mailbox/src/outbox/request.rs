@@ -101,8 +101,8 @@ impl<'a> LeaseRequest<'a> {
     /// Chooses among the candidates, for engines: the entries to lease, in their order, those of
     /// slow endpoints last.
     ///
-    /// The candidates are, of each endpoint that is neither stopped nor held, its first due and
-    /// free entries: as many as [`Circuit::bound`](crate::Circuit::bound) of
+    /// The candidates are the first due and free entries of each endpoint that is neither stopped
+    /// nor held: as many as [`Circuit::bound`](crate::Circuit::bound) of
     /// [`LeaseRequest::per_endpoint`] allows beside its leases, or as the limit does. A lease that
     /// is already over does not count, so an endpoint below its bound may have any number of
     /// candidates.

@@ -4,7 +4,7 @@ use super::at;
 use crate::{ArchiveLabel, ArchiveRecord, ArchiveStore, Kind};
 use bankrail_values::StoreErrorKind;
 
-/// The most bytes of each kind in these cases.
+/// The maximum number of bytes of each kind in these cases.
 const MAX_BYTES: u64 = 100;
 
 /// Runs every case on fresh, empty stores made by `make`.

@@ -42,7 +42,8 @@ pub enum OpenError {
         /// The reason why there is no key.
         reason: SelectError,
     },
-    /// Decrypted and verified, but for another recipient: see [`Recipient`](super::Recipient).
+    /// Decrypted and verified, but meant for another recipient: see
+    /// [`Recipient`](super::Recipient).
     #[error("expected our recipient as member {name:?}, found another or none")]
     OtherRecipient {
         /// The member that names the recipient.
@@ -192,7 +193,7 @@ pub enum MalformedMessageError {
     TooLong {
         /// The bytes found.
         found: usize,
-        /// The most allowed.
+        /// The maximum.
         max: usize,
     },
     /// Three parts: a message that is signed and not encrypted.
@@ -216,7 +217,7 @@ pub enum MalformedMessageError {
     /// The header is too long, not base64url or not one JSON object without duplicate members.
     #[error(transparent)]
     Header(JoseHeaderError),
-    /// A part has another length than expected.
+    /// A part has a length other than expected.
     #[error("expected {expected} as {part}, found {found} bytes")]
     Length {
         /// The part.

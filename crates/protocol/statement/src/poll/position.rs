@@ -28,7 +28,7 @@ pub struct PollPosition {
     pub(super) books: Books,
     /// The time at which a walk through the statement of a day was last completed.
     pub(super) walked: Option<WalkedDay>,
-    /// The entries that could not be read and of which there was a notice.
+    /// The unreadable entries that a notice has reported.
     pub(super) unread: BTreeSet<u64>,
 }
 
@@ -40,8 +40,8 @@ pub(super) struct Resume {
 }
 
 impl Resume {
-    /// The most contents, so that the text stays below 1 MiB. A page of a service has at most 1000
-    /// entries.
+    /// The maximum number of contents, so that the text stays below 1 MiB. A page of a service has
+    /// at most 1000 entries.
     const MAX_CONTENTS: usize = 5_000;
 
     /// Creates the page of this cursor; `None` if it lists too many contents, so that the next walk
@@ -60,7 +60,7 @@ impl Resume {
 }
 
 impl PollPosition {
-    /// The most entries that could not be read: as many as a page of a service has.
+    /// The maximum number of unreadable entries: that of entries on a service's page.
     pub(super) const MAX_UNREAD: usize = 1_000;
 
     /// Returns the position of an account that was never polled.

@@ -16,8 +16,8 @@ pub enum EntryRelation {
     New {
         /// Entries that it may replace, at most eight: the statement seems not to list them any
         /// more, and they have its reference, or its payment or amount. Two full walks decide: one
-        /// that is gone is then [`AccountNotice::Vanished`]. Of a day that is over there are none
-        /// any more, so a person decides.
+        /// that is gone is then [`AccountNotice::Vanished`]. A past day has no further walks, so a
+        /// person decides.
         may_replace: Vec<SeenEntryId>,
     },
     /// An entry in place of the one with this [id](crate::SeenEntry::id), which no longer counts: a
@@ -79,20 +79,20 @@ pub enum AccountNotice {
     DayIncomplete {
         /// The day.
         day: Date,
-        /// Up to when its entries are known.
+        /// The time up to which the day's entries are known.
         seen_until: Timestamp,
         /// The next day of which a statement was seen. No statement of the days between the two was
         /// seen.
         next: Date,
     },
-    /// The currency of the account, as the report states it, is another one than before.
+    /// The currency of the account, as the report states it, is different from before.
     CurrencyChanged {
         /// The code before.
         from: String,
         /// The code now.
         to: String,
     },
-    /// The kind of the account (`Acct/Tp`), as the report states it, is another one than before.
+    /// The kind of the account (`Acct/Tp`), as the report states it, is different from before.
     KindChanged {
         /// The code or name before.
         from: String,
@@ -105,13 +105,13 @@ pub enum AccountNotice {
         /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
-    /// A new entry in another currency than its account.
+    /// A new entry in a currency other than its account's.
     ForeignCurrency {
         /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
-    /// The document names its account in another way than the request, such as by an IBAN, so that
-    /// nothing shows that it is the same account.
+    /// The document names its account in a different way from the request, such as by an IBAN, so
+    /// that nothing shows that it is the same account.
     OtherAccount,
     /// A report was made on a day more than a week before or after the call.
     DatedFarOff {

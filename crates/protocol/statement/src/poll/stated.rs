@@ -108,7 +108,7 @@ pub(super) struct Books {
         skip_serializing_if = "Option::is_none"
     )]
     opening: Option<Decimal>,
-    /// The difference in the last full walk: by so much it did not add up.
+    /// The difference by which the last full walk did not add up.
     #[serde(default, with = "text", skip_serializing_if = "Decimal::is_zero")]
     gap: Decimal,
     /// The difference of the last notice.

@@ -76,7 +76,7 @@ impl<'a> Listed<'a> {
 }
 
 impl TrackedEntries {
-    /// The most remembered entries: a text of a quarter of a MiB.
+    /// The maximum number of remembered entries: a text of a quarter of a MiB.
     const MAX_ENTRIES: usize = 2_000;
     /// The number of days after its last listing in which an entry that is not booked can be
     /// replaced or return.

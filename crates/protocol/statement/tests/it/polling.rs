@@ -669,7 +669,7 @@ struct Real {
 /// A bank whose statement changes in every way between two walks.
 struct Bank {
     entries: Vec<Real>,
-    /// The most entries that the statement ever listed at once, by content.
+    /// The maximum number of entries that the statement ever listed at once, by content.
     most: HashMap<EntryKey, u32>,
     serial: u64,
     day: u8,

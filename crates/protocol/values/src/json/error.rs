@@ -71,7 +71,7 @@ pub enum JsonErrorKind {
     /// Longer than [`JsonLimits::max_document_bytes`](super::JsonLimits::max_document_bytes).
     #[error("expected at most {max} bytes of JSON, found {found}")]
     TooLong {
-        /// The most bytes allowed.
+        /// The maximum number of bytes allowed.
         max: usize,
         /// The number of bytes found.
         found: usize,
@@ -94,13 +94,13 @@ pub enum JsonErrorKind {
     /// Deeper than [`JsonLimits::max_depth`](super::JsonLimits::max_depth).
     #[error("expected at most {max} nested objects and arrays")]
     TooDeep {
-        /// The most levels allowed.
+        /// The maximum number of levels allowed.
         max: usize,
     },
     /// More values than [`JsonLimits::max_values`](super::JsonLimits::max_values).
     #[error("expected at most {max} values")]
     TooManyValues {
-        /// The most values allowed.
+        /// The maximum number of values allowed.
         max: usize,
     },
 }

@@ -104,7 +104,7 @@ impl fmt::Debug for JsonNumber<'_> {
     }
 }
 
-/// The members of an object, in their order. Each name is there once.
+/// The members of an object, in their order. Each name occurs once.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct JsonObject<'a>(pub(super) Vec<JsonMember<'a>>);
 

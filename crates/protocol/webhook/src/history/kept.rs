@@ -394,7 +394,7 @@ pub trait Histories: fmt::Debug + Send + Sync {
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()>;
 
     /// Forgets histories in a final state ([`HistoryState::is_final`]) that changed last before
-    /// `before`. Returns how many. A later message about one of them begins a new history: keep
+    /// `before`. Returns their number. A later message about one of them begins a new history: keep
     /// them longer than messages are delivered.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }

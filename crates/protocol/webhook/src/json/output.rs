@@ -137,7 +137,7 @@ impl<'n> ObjectOut<'_, 'n> {
         self.member(name, |out| out.value(&value));
     }
 
-    /// Writes the members again behind themselves, in their order, and removes those before.
+    /// Appends the members again in order, and removes the unordered ones.
     fn sort(&mut self) {
         if self.names.is_sorted_by_key(|(name, _)| name) {
             return;

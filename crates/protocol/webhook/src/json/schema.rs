@@ -49,7 +49,7 @@ impl Schemas {
         reference(name)
     }
 
-    /// Says of a member of an object, which is there, that it has this one value.
+    /// Requires a member of an object, which is present, to have this one value.
     pub(crate) fn fix(&mut self, name: &'static str, member: &'static str, value: &str) {
         if let Some(schema) = self
             .0
@@ -60,7 +60,7 @@ impl Schemas {
         }
     }
 
-    /// Adds a condition to an object, which is there.
+    /// Adds a condition to an object, which is present.
     pub(crate) fn condition(&mut self, name: &'static str, condition: Value) {
         if let Some(schema) = self.0.get_mut(name) {
             match &mut schema["allOf"] {

@@ -117,7 +117,7 @@ impl RecordedRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestMismatchError {
-    /// A message of another kind than the request's outcomes.
+    /// A message of a kind other than the request's outcomes.
     #[error("expected an outcome of the request's kind, found another message")]
     Kind,
     /// A header that does not echo the request.

@@ -79,7 +79,7 @@ pub enum BookingError {
     Length {
         /// The text's member.
         member: BookingMember,
-        /// The most characters (Unicode code points).
+        /// The maximum number of characters (Unicode code points).
         most: usize,
         /// The characters found.
         found: usize,

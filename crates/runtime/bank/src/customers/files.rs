@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use zeroize::Zeroizing;
 
-/// The most bytes of a file.
+/// The maximum number of bytes of a file.
 pub(super) const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// The most bytes of all files together.
+/// The maximum number of bytes of all files together.
 pub(super) const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A file that changed less than this before it was read may change again without another time of
@@ -39,7 +39,7 @@ struct Stamp {
 }
 
 impl Files {
-    /// Starts with no file, after other records' files of so many bytes.
+    /// Starts with no file, after other records' files of this many bytes.
     pub(super) fn after(before: u64) -> Self {
         Self {
             before,

@@ -66,7 +66,7 @@ bankrail_values::options! {
 /// paths = { mandate_outcome = "/outcomes" }                     # optional
 /// ```
 ///
-/// - Each file whose name ends in `.toml` is a customer's, but for hidden ones. Key files are
+/// - Each file whose name ends in `.toml` is a customer's, except hidden ones. Key files are
 ///   relative to the folder. At most 30,000 files, each of at most 256 KiB and 32,768 lines and
 ///   values, together 64 MiB. A folder without any file is refused, so that customers do not lose
 ///   access when the folder is not mounted.
@@ -109,7 +109,7 @@ struct State {
 }
 
 impl CustomerFolder {
-    /// The most files of customers.
+    /// The maximum number of files of customers.
     pub const MAX_FILES: usize = 30_000;
 
     /// Reads a folder. Blocks while it reads.

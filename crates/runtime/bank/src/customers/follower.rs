@@ -40,8 +40,8 @@ pub trait CustomerSource: Directory {
 /// The wait of a follower after a change, so that several changes in a row are read together.
 const SETTLE_TIME: Duration = Duration::from_millis(20);
 
-/// The most customers whose accounts are registered in one transaction, so that other writes to the
-/// ledger run in between.
+/// The maximum number of customers whose accounts are registered in one transaction, so that other
+/// writes to the ledger run in between.
 const MAX_BATCH_CUSTOMERS: usize = 500;
 
 /// A follower of a directory. It applies the customers' limits to a [`Limiter`], their webhook

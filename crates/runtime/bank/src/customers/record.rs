@@ -32,11 +32,11 @@ pub struct CustomerRecord {
 }
 
 impl CustomerRecord {
-    /// The most API keys of a customer.
+    /// The maximum number of API keys of a customer.
     pub const MAX_API_KEYS: usize = 16;
-    /// The most accounts of a customer.
+    /// The maximum number of accounts of a customer.
     pub const MAX_ACCOUNTS: usize = 10_000;
-    /// The most webhook endpoints of a customer.
+    /// The maximum number of webhook endpoints of a customer.
     pub const MAX_ENDPOINTS: usize = 64;
 
     /// Creates the record of a customer with whom nothing else is arranged.

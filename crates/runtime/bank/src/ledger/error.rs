@@ -88,7 +88,7 @@ pub enum BookError {
     /// The booking makes no entry, or its key is no key.
     #[error("the booking is not well formed")]
     Booking(#[from] BookingError),
-    /// The entry is in another currency than its account.
+    /// The entry is in a currency other than its account's.
     #[error("currency: expected {expected}, found {found}")]
     Currency {
         /// The currency of the account.
@@ -122,7 +122,7 @@ pub enum BookError {
     /// The entry is too large.
     #[error("expected an entry of at most {most} bytes as XML, found a larger one")]
     TooLarge {
-        /// The most bytes.
+        /// The maximum number of bytes.
         most: usize,
     },
     /// The balance would have more digits than can be computed exactly.

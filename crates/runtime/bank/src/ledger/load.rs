@@ -54,7 +54,7 @@ impl<S: Engine> SqlLedger<S> {
     /// those to the same accounts, up to the time-out of an operation: read from a file, not from a
     /// peer. On PostgreSQL a load goes on when its future is dropped.
     ///
-    /// A load is one transaction. On SQLite, its log beside the file grows by some 600 bytes for
+    /// A load is one transaction. On SQLite, its log beside the file grows by about 600 bytes for
     /// each new row until it ends, and is cut back within a second. Load in several parts onto a
     /// disk that has not room for all rows twice.
     ///

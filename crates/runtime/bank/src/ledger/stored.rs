@@ -11,7 +11,7 @@ use bankrail_statement::EntryChannel;
 use bankrail_stores::Cells;
 use bankrail_values::{Decimal, Money, StoreError, parse_decimal};
 
-/// The most bytes of a stored entry, and of all entries of a page.
+/// The maximum number of bytes of a stored entry, and of all entries of a page.
 pub(super) const MOST_BYTES: usize = 4 << 20;
 
 /// The columns of a row that a statement shows.

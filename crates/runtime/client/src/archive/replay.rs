@@ -122,7 +122,7 @@ impl Replay {
     /// Lets a poller over these pages take them all in. The poller must not run elsewhere.
     ///
     /// # Errors
-    /// [`ImportError`] if it does not take all of them in.
+    /// [`ImportError`] if it does not import all of them.
     pub async fn import(&self, poller: &Poller) -> Result<Imported, ImportError> {
         let mut idle = 0;
         loop {

@@ -72,7 +72,7 @@ impl Suspect {
 /// The difference between two clocks from which on this side's clock is suspected.
 const SUSPECT_CLOCK_SECONDS: u64 = 60;
 
-/// Returns what to do about a clock that is ahead by so many seconds, if it is suspect.
+/// Returns what to do about a clock that is ahead by this many seconds, if it is suspect.
 pub(crate) fn about_clock(ahead: i64) -> Option<String> {
     let side = if ahead > 0 { "ahead of" } else { "behind" };
     let by = ahead.unsigned_abs();

@@ -32,7 +32,7 @@ bankrail_values::options! {
         /// "Obtain access token").
         auth_url(&str => |url| Some(url.to_owned())): Option<String> = None,
         /// The assertion's `aud`, sent exactly as given. Default: the address of the token
-        /// endpoint. A service may expect another text than its address (Default: "Token
+        /// endpoint. A service may expect a text other than its address (Default: "Token
         /// endpoint").
         audience(&str => |audience| Some(audience.to_owned())): Option<String> = None,
         /// The header that carries the API key to both endpoints. Default: `apikey` (Specification:
@@ -66,8 +66,9 @@ bankrail_values::options! {
         /// The maximum time of a whole exchange, from connecting to the last byte of the answer.
         /// Waiting for the rate limit does not count. Default: 60 s.
         timeout: Duration = Duration::from_secs(60),
-        /// The most bytes of a statement's answer, which has at most 1000 entries. Default:
-        /// [`ClientOptions::DEFAULT_MAX_STATEMENT_BYTES`]. The bound on a token's answer is
+        /// The maximum number of bytes of a statement's answer, which has at most 1000 entries.
+        /// Default: [`ClientOptions::DEFAULT_MAX_STATEMENT_BYTES`]. The bound on a token's answer
+        /// is
         /// [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
         max_statement_bytes: usize = Self::DEFAULT_MAX_STATEMENT_BYTES,
         /// The options for reading documents; [`ReadOptions::deny_findings`] also refuses answers
@@ -134,7 +135,7 @@ bankrail_values::options! {
 }
 
 impl ClientOptions {
-    /// The most bytes of a statement's answer by default: 32 MiB.
+    /// The maximum number of bytes of a statement's answer by default: 32 MiB.
     pub const DEFAULT_MAX_STATEMENT_BYTES: usize = 32 << 20;
 
     /// Makes the parts of a client with these options.

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 
-/// The most bytes of a file of certificate authorities.
+/// The maximum number of bytes of a file of certificate authorities.
 const MAX_ROOTS_BYTES: usize = 4 << 20;
 
 /// The time between two readings of the certificate and of the provider's keys.

@@ -44,8 +44,8 @@ impl PolledAccount {
         self
     }
 
-    /// Sets `maxEntries` of the requests, and so the most entries that a handler gets at once.
-    /// Default: the service's own.
+    /// Sets `maxEntries` of the requests, and so the maximum number of entries that a handler gets
+    /// at once. Default: the service's own.
     #[must_use]
     pub fn max_entries(mut self, most: MaxEntries) -> Self {
         self.max_entries = Some(most);

@@ -8,7 +8,8 @@ use bankrail_statement::{
 use bankrail_values::{Date, Money, Timestamp};
 use std::fmt;
 
-/// The most days between the day on which a report was made and that of the call, without a notice.
+/// The maximum number of days between the day on which a report was made and that of the call,
+/// without a notice.
 const MAX_DAYS_OFF: i64 = 7;
 
 /// A change of a ledger that holds what the bank lists.
@@ -45,8 +46,8 @@ pub enum Addition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Removal {
-    /// The movement that is added next stands for it: it was pending and is booked, or the bank has
-    /// corrected it.
+    /// The movement that is added next replaces this one, which was pending and is booked, or which
+    /// the bank has corrected.
     Replaced,
     /// The entry was pending, and the bank no longer lists it ([`AccountNotice::Vanished`]).
     Vanished,
@@ -202,8 +203,8 @@ impl NewEntries {
             .collect()
     }
 
-    /// Adds the notices about its new entries, and those about the page that were not given
-    /// before. `asked_at` is the time of the request. Returns all that there are about the page.
+    /// Adds the notices about its new entries, and those about the page that were not given before.
+    /// `asked_at` is the time of the request. Returns all notices about the page.
     pub(super) fn notice(
         &mut self,
         asked_at: Timestamp,

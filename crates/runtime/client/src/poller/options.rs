@@ -11,8 +11,8 @@ bankrail_values::options! {
     /// Options of a [`Poller`](super::Poller).
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct PollerOptions {
-        /// The times of full walks, and the most pages of one. Default: a full walk an hour, of at
-        /// most 100 pages.
+        /// The times of full walks, and the maximum number of pages of one. Default: a full walk an
+        /// hour, of at most 100 pages.
         pub(super) walks: PollOptions = PollOptions::new(),
         /// The time of each account's last poll before the end of the bank's day. It covers the
         /// difference of the clocks and the time of the calls. Default: 2 min.
@@ -38,9 +38,9 @@ bankrail_values::options! {
         /// twice as long each time up to 15 min, with 20 % jitter.
         pub(super) retry_schedule: Schedule = Schedule::new(PAUSES.map(Duration::from_secs), 20),
         /// The time after which a stopped account is tried again, and again after each failure.
-        /// `None`: never. Its statement is that of a day, so what is mended soon loses nothing. If
-        /// the service keeps refusing the statement, as of a closed account, the time doubles with
-        /// each refusal up to a day, until a page is recorded. Default: an hour.
+        /// `None`: never. Its statement is that of a day, so a fault that is fixed soon loses
+        /// nothing. If the service keeps refusing the statement, as of a closed account, the time
+        /// doubles with each refusal up to a day, until a page is recorded. Default: an hour.
         pub(super) retry_stopped: Option<Duration> = Some(Duration::from_secs(3600)),
         /// The retention of an entry's record after its booking day, at least two days.
         /// [`Poller::run`](super::Poller::run) forgets older entries of the polled accounts once an

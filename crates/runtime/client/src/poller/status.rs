@@ -284,7 +284,7 @@ impl Board {
         self.token_refused.swap(refused, Ordering::Relaxed) != refused
     }
 
-    /// Lets each account that waits for a call wait until then.
+    /// Makes each account that waits for a call wait until this time.
     pub(super) fn delay(&self, later: Timestamp) {
         // Under one lock, so that no account is picked while others are not delayed yet.
         for row in self.lock().iter_mut() {

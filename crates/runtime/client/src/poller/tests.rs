@@ -52,7 +52,7 @@ struct Table {
     /// The zone of the bank: its offset from UTC in hours. Its reports are of one moment if there
     /// is none.
     zone: Option<fn(Timestamp) -> i8>,
-    /// The most calls of an hour, beyond which none is made.
+    /// The maximum number of calls of an hour, beyond which none is made.
     calls_an_hour: Option<usize>,
     /// True if each account has those calls for itself.
     each: bool,

@@ -382,8 +382,8 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
     /// # }
     /// ```
     ///
-    /// Work of another engine than that of the receivers' inbox does not compile, nor does any work
-    /// if the inbox has no transactions:
+    /// Work of an engine other than that of the receivers' inbox does not compile, nor does any
+    /// work if the inbox has no transactions:
     ///
     /// ```compile_fail
     /// use bankrail_client::receivers::{Delivery, Handlers};

@@ -36,8 +36,8 @@ bankrail_values::options! {
         /// answered 414 and 431 without a body. The server must allow more, so that it does not
         /// answer by itself. Default: [`HeadBounds::default`].
         pub(super) head_bounds: HeadBounds = HeadBounds::default(),
-        /// The most payloads that are decrypted at once. Default: the number of cores. It has no
-        /// effect on remote keys.
+        /// The maximum number of payloads that are decrypted at once. Default: the number of cores.
+        /// It has no effect on remote keys.
         pub(super) concurrency(NonZeroUsize => Some): Option<NonZeroUsize> = None,
         /// The retention of messages after they were handled. Default: without end, unless the
         /// inbox has a retention ([`Inbox::retention`]).

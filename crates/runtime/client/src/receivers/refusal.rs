@@ -13,7 +13,7 @@ use bankrail_webhook::{DeliveryHeaderError, MessageError, MessageKind};
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE};
 use http::{HeaderValue, Response, StatusCode};
 
-/// The same text for every fault of a delivery, so that an attacker does not learn which one it is.
+/// The same text for every fault of a delivery, so that an attacker does not learn the fault.
 const REFUSED: &str =
     r#"{"status":"400","title":"Bad Request","detail":"The delivery was refused."}"#;
 const FAILED: &str = r#"{"status":"500","title":"Internal Server Error","detail":"The delivery was not stored. Deliver it again."}"#;

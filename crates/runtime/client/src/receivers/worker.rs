@@ -194,8 +194,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
-    /// Handles the messages that are due now, and returns how many there were. For tests, and for
-    /// callers with their own loop.
+    /// Handles the messages that are due now, and returns their number. For tests, and for callers
+    /// with their own loop.
     ///
     /// # Errors
     /// [`StoreError`] if the inbox cannot lease messages.

@@ -9,8 +9,8 @@ use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 use std::sync::Arc;
 
-/// The most entries of a page of a service, and so the most that are named when they cannot be
-/// read.
+/// The maximum number of entries of a page of a service, and so the most that are named when they
+/// cannot be read.
 const MAX_UNREAD: usize = 1_000;
 
 /// One page of a statement. `Debug` prints its size, not its contents.

@@ -21,8 +21,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The most pages of a walk unless [`Pages::max_pages`] sets another number: the calls that are
-    /// allowed in an hour.
+    /// The maximum number of pages of a walk unless [`Pages::max_pages`] sets another number: the
+    /// calls that are allowed in an hour.
     pub const DEFAULT_MAX_PAGES: usize = match CallType::Statement.default_windows() {
         // Lossless: `usize` has at least the 32 bits of a limit.
         [hour, ..] => hour.limit() as usize,
@@ -52,7 +52,7 @@ impl Pages {
         }
     }
 
-    /// Sets the most pages of this walk.
+    /// Sets the maximum number of pages of this walk.
     #[must_use]
     pub fn max_pages(mut self, pages: usize) -> Self {
         self.walk = self.walk.max_pages(pages);

@@ -49,7 +49,7 @@ struct Files {
 }
 
 impl CertificateFiles {
-    /// The most bytes of each file: 1 MiB.
+    /// The maximum number of bytes of each file: 1 MiB.
     pub const MAX_BYTES: usize = 1 << 20;
 
     /// Reads the chain of certificates, the server's own first, and its private key. A key that
@@ -98,7 +98,7 @@ impl CertificateFiles {
         config_of(provider, Arc::new(self.clone()), Some(clients))
     }
 
-    /// Reads the files again, and returns true if the chain of certificates is another one than
+    /// Reads the files again, and returns true if the chain of certificates is different from
     /// before. Blocks while it reads.
     ///
     /// # Errors

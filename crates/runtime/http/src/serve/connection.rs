@@ -32,7 +32,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 /// The time between [`AnswerBy`] and the end of a request's time.
 const EARLY: Duration = Duration::from_millis(250);
 
-/// The most requests at once of one HTTP/2 connection.
+/// The maximum number of requests at once of one HTTP/2 connection.
 pub(super) const MAX_HTTP2_REQUESTS: u8 = 64;
 
 /// A tower service that a [`Server`](super::Server) serves.

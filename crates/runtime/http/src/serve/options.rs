@@ -29,8 +29,8 @@ bankrail_values::options! {
         pub(super) idle_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(60),
         /// The time after which requests in progress are cut off at shutdown. Default: 10 s.
         pub(super) shutdown_timeout: Duration = Duration::from_secs(10),
-        /// The most connections at once, at least 1. Default: 1024. A server that starts in a
-        /// process which may not open as many files has fewer: an eighth of its limit
+        /// The maximum number of connections at once, at least 1. Default: 1024. A server that
+        /// starts in a process which may not open as many files has fewer: an eighth of its limit
         /// (`ulimit -n`) and 16 more are left for other files.
         ///
         /// When they are all taken, a new connection takes the place of another. An address is
@@ -47,15 +47,15 @@ bankrail_values::options! {
         /// place of another of them. If no file descriptor is left all the same, a new connection
         /// takes the place of a stranger, or of one that had no known caller.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
-        /// The most connections at once from one IPv4 address, or from one IPv6 network of 64 bits;
-        /// at least 1. One more takes the place of one from there that had no known caller or has
-        /// none now, and is closed if there is none. Default: 256.
+        /// The maximum number of connections at once from one IPv4 address, or from one IPv6
+        /// network of 64 bits; at least 1. One more takes the place of one from there that had no
+        /// known caller or has none now, and is closed if there is none. Default: 256.
         pub(super) max_connections_per_address(usize => |connections| connections.max(1)): usize = 256,
         /// The networks of proxies that connections of many peers come from. They may have any
         /// number of [`ServerOptions::max_connections`], and count as known. Default: none.
         pub(super) trusted_proxies(&[IpNet] => |proxies| proxies.into()): Arc<[IpNet]> = Arc::from([]),
-        /// The most bytes of a request's headers that the HTTP stack reads. What exceeds them is
-        /// answered 431, over HTTP/2 without a body and without `X-RequestKey`;
+        /// The maximum number of bytes of a request's headers that the HTTP stack reads. What
+        /// exceeds them is answered 431, over HTTP/2 without a body and without `X-RequestKey`;
         /// [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that answers with
         /// both. Default: 32 KiB.
         pub(super) max_header_bytes: u32 = 32 * 1024,
@@ -82,7 +82,7 @@ impl ServerOptions {
     }
 }
 
-/// Returns the most connections beside the other files of a process.
+/// Returns the maximum number of connections beside the other files of a process.
 #[cfg(unix)]
 fn connections_within(limit: u64) -> usize {
     let left = limit.saturating_sub(limit / 8 + 16).max(1);

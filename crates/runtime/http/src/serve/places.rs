@@ -42,7 +42,7 @@ use tokio::time::Instant;
 /// The time for which an address is known after a request with a known caller.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
 
-/// The most addresses without a connection that are remembered as known.
+/// The maximum number of addresses without a connection that are remembered as known.
 const MAX_REMEMBERED_PEERS: usize = 16 * 1024;
 
 /// The peer that a connection is counted for: an IPv4 address, or the network of 64 bits that an
@@ -83,7 +83,7 @@ fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
 /// The reason for which there is no place for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoPlace {
-    /// All are taken by requests with a known caller. There will be one.
+    /// Requests with a known caller take all places. There will be one.
     Wait,
     /// The connection is to be closed.
     Refused,
@@ -101,7 +101,7 @@ struct Table {
     peers: BTreeMap<Source, Peer>,
     callers: HashMap<u64, Caller>,
     strangers: Strangers,
-    /// The addresses that are known, by the end of that.
+    /// The known addresses, by the time until which they are known.
     known: BTreeSet<(Instant, Source)>,
     taken: usize,
     /// The connections that have begun.
@@ -345,7 +345,7 @@ impl Table {
         }
     }
 
-    /// Forgets the addresses that are known no longer.
+    /// Forgets the addresses that are no longer known.
     fn forget(&mut self, now: Instant) {
         while let Some((until, source)) = self.known.first().copied()
             && until <= now

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-/// The most records that one write takes.
+/// The maximum number of records that one write takes.
 const MAX_BATCH_RECORDS: usize = 256;
 
 /// Audit records as lines of JSON ([`AuditRecord::to_json`]), appended to a file. Cheap to clone;
@@ -35,8 +35,8 @@ bankrail_values::options! {
     pub struct AuditFileOptions {
         /// The time-out of writing a record. Default: 5 s.
         timeout: Duration = Duration::from_secs(5),
-        /// The most records that wait, at least one and at most [`Semaphore::MAX_PERMITS`].
-        /// Default: 1024.
+        /// The maximum number of records that wait, at least one and at most
+        /// [`Semaphore::MAX_PERMITS`]. Default: 1024.
         queue(usize => |records| records.clamp(1, Semaphore::MAX_PERMITS)): usize = 1024,
         /// If true, a record has reached the disk before its answer is sent, and survives a loss of
         /// power. If false, the record survives the end of the process only. Default: true.

@@ -318,8 +318,8 @@ impl Dispatcher {
     }
 
     /// Makes one delivery of each message that is due, at most [`DispatcherOptions::concurrency`]
-    /// of them and [`DispatcherOptions::slow_concurrency`] to slow endpoints, and returns how many
-    /// there were when the last has ended. For tests, and for callers with their own loop.
+    /// of them and [`DispatcherOptions::slow_concurrency`] to slow endpoints, and returns their
+    /// number when the last has ended. For tests, and for callers with their own loop.
     ///
     /// # Errors
     /// [`StoreError`] if the outbox cannot lease messages.
@@ -584,8 +584,8 @@ bankrail_values::options! {
         /// A lease lasts twice as long and 10 seconds. Until its end a delivery is recorded again
         /// while the outbox fails; afterwards the message may be delivered again.
         timeout: Duration = DEFAULT_TIME_OUT,
-        /// The most deliveries that this worker makes at once, without the slow ones; at least one.
-        /// Default: 64.
+        /// The maximum number of deliveries that this worker makes at once, without the slow ones;
+        /// at least one. Default: 64.
         ///
         /// A delivery whose outcome is known and whose record is on the way to the outbox does not
         /// count: there are at most as many of those as places, the slow ones included.
@@ -595,7 +595,7 @@ bankrail_values::options! {
         /// [`DispatcherOptions::slow_concurrency`] if those are fewer, divided by
         /// [`DispatcherOptions::per_endpoint`].
         concurrency: usize = 64,
-        /// The most slow deliveries that this worker makes at once, beside those of
+        /// The maximum number of slow deliveries that this worker makes at once, beside those of
         /// [`DispatcherOptions::concurrency`]; at least one. Default: 64, half of all.
         ///
         /// A delivery that takes longer than [`DispatcherOptions::slow_after`] moves to one of
@@ -606,8 +606,8 @@ bankrail_values::options! {
         /// The duration from which on a delivery is slow, sealing included. Default: 500
         /// milliseconds.
         slow_after: Duration = Duration::from_millis(500),
-        /// The most messages to one endpoint that all workers together lease at once; at least one.
-        /// Default: 4.
+        /// The maximum number of messages to one endpoint that all workers together lease at once;
+        /// at least one. Default: 4.
         per_endpoint: u32 = 4,
         /// The rule by which deliveries to an endpoint that keeps failing are paused. Default:
         /// [`BreakerPolicy::default`].

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use url::{Host, Url};
 
-/// The most HTTP clients with a certificate of an endpoint's own that are kept.
+/// The maximum number of HTTP clients with a certificate of an endpoint's own that are kept.
 const MAX_CLIENTS: usize = 256;
 
 /// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3. Cheap to clone.

@@ -81,7 +81,7 @@ impl LedgerFixture {
 }
 
 const ORDERS: [SortOrder; 2] = [SortOrder::Forward, SortOrder::Backward];
-/// The most pages of a walk: more than there are entries.
+/// The maximum number of pages of a walk: more than there are entries.
 const MAX_PAGES: usize = 1100;
 
 /// Asks a ledger for the fixture's account page by page, in both orders and many lengths, and for

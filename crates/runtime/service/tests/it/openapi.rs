@@ -28,7 +28,7 @@ fn openapi(change: fn(ProviderOptions) -> ProviderOptions) -> Value {
     serde_json::from_str(&World::with(change).provider.openapi()).unwrap()
 }
 
-/// Run with `BANKRAIL_UPDATE=1` to write the document anew.
+/// Run with `BANKRAIL_UPDATE=1` to rewrite the document.
 #[test]
 fn the_published_document_is_that_of_the_defaults() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/openapi.json");

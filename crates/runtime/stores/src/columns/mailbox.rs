@@ -1,4 +1,4 @@
-//! Entries of inboxes and outboxes, and what belongs to them.
+//! Entries of inboxes and outboxes, and their parts.
 
 use super::{Columns, FromRow, corrupt};
 use bankrail_mailbox::{

@@ -143,7 +143,7 @@ struct Tokens(BTreeMap<u8, u8>);
 
 #[derive(Clone, Copy, Debug)]
 enum TokenCall {
-    /// Grants the token of this number until so many seconds have passed.
+    /// Grants the token of this number until this many seconds have passed.
     Insert(u8, u8),
     Find(u8),
     Revoke(u8),

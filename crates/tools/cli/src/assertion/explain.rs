@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     } else {
         options
     };
-    // Without --audience, every assertion has another audience than this one, which then breaks no
+    // Without --audience, every assertion has an audience other than this one, which then breaks no
     // rule.
     let nobody = Audience::parse("urn:bankrail:none").expect("a URN is an audience");
     let verifier = Verifier::new(arguments.audience.clone().unwrap_or(nobody), options);

@@ -94,7 +94,7 @@ fn open(data: &Path) -> Result<Archive, Failure> {
     folder::archive(data, &folder::store(data)?, ArchiveOptions::new())
 }
 
-/// The archive of a running biller: what it receives is kept for so many days.
+/// The archive of a running biller: what it receives is kept for this many days.
 pub(super) fn keeping(
     folder: &Folder,
     store: &bankrail::stores::sqlite::SqliteStore,

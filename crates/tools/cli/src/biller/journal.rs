@@ -158,7 +158,7 @@ impl Printer {
         )
     }
 
-    /// Prints until `stop` is ready and nothing more is there. Returns what `stop` returns.
+    /// Prints until `stop` is ready and no event is left. Returns what `stop` returns.
     pub(super) async fn run<T>(
         &mut self,
         stop: impl Future<Output = T>,
@@ -215,7 +215,7 @@ impl Printer {
         }
     }
 
-    /// Prints the events of the channel, and how many there was no room for.
+    /// Prints the events of the channel, and the number of those that had no room.
     fn print_waiting(&mut self, output: &mut Output) -> Result<(), Failure> {
         while let Ok(event) = self.events.try_recv() {
             self.write(&event, &event, output)?;
@@ -232,7 +232,7 @@ impl Printer {
         Ok(output.flush()?)
     }
 
-    /// Prints an event for people, or what is to be JSON of it.
+    /// Prints an event for people, or as JSON.
     fn write(
         &self,
         event: &Event,

@@ -42,8 +42,8 @@ struct Reported {
     waits_until: Option<Timestamp>,
 }
 
-/// The seconds between two polls of an account: those given, or as many as keep within the calls of
-/// an hour.
+/// The seconds between two polls of an account: the given ones, or enough to stay within the calls
+/// of an hour.
 pub(super) fn interval(given: Option<u64>, accounts: usize) -> u64 {
     let accounts = u64::try_from(accounts).unwrap_or(u64::MAX);
     let allowed = CallType::Statement
@@ -108,7 +108,7 @@ impl Polling {
         }
     }
 
-    /// Reports what has changed about the accounts.
+    /// Reports changes of the accounts' states.
     fn watch(&mut self) {
         let statuses = self.poller.status();
         // An account for which there is no room is reported at a later look.

@@ -88,7 +88,7 @@ impl Ready {
         self.address
     }
 
-    /// Serves and handles until the program shall stop. Then what was accepted is answered and
+    /// Serves and handles until the program shall stop. Accepted deliveries are then answered and
     /// handled.
     pub(super) async fn run(self, shutdown: Shutdown) {
         tokio::join!(

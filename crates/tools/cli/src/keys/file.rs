@@ -1,4 +1,4 @@
-//! Keys from files of any spelling, and the handles made of them.
+//! Keys from files of any format, and the handles made of them.
 
 use crate::failure::{Failure, causes};
 use crate::files::warn_if_exposed;
@@ -32,7 +32,7 @@ pub(crate) const NEXT_PRIVATE: &str = "pass the private key it belongs to";
 /// Advice about a set of keys in place of one.
 pub(crate) const NEXT_ONE: &str = "write the key you mean to a file of its own";
 
-/// The keys of a file for one use. Says on standard error which keys of a set are left out, and
+/// The keys of a file for one use. Prints on standard error which keys of a set are left out, and
 /// why.
 fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure> {
     let (keys, unusable) = read(path)?

@@ -27,9 +27,9 @@ const RANDOM: usize = 16;
 /// After this time such a folder is one that a process has left. To make one takes seconds.
 const LEFT: Duration = Duration::from_secs(600);
 
-/// Makes the folder with all that is in it, unless there is one with something in it. Of several
-/// processes that do so at the same moment one succeeds, and the others find what it made: returns
-/// whether this one made it. The certificate is for this host too.
+/// Makes the folder with all that is in it, unless there is one with something in it. If several
+/// processes do so at once, one succeeds and the others find its folder; returns whether this one
+/// made it. The certificate is for this host too.
 pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<bool, Failure> {
     let folder = folders.root();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {

@@ -1,4 +1,4 @@
-//! The page for the people who run the provider: what it knows and what it does.
+//! The page for the people who run the provider: its data and its activity.
 //!
 //! - Every view is made on the server; the script only appends calls as they come and copies
 //!   commands.

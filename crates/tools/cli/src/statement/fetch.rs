@@ -23,7 +23,8 @@ use std::time::Duration;
 /// token is requested.
 const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 
-/// The most pages of a walk. They are more than an hour's calls, which `--wait` waits for.
+/// The maximum number of pages of a walk. They are more than an hour's calls, which `--wait` waits
+/// for.
 const MAX_PAGES: usize = 1000;
 
 pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {

@@ -49,7 +49,7 @@ impl fmt::Display for Found {
 
 /// The last item of a document, with the findings since the one before.
 pub(crate) struct Item {
-    /// The error is that of an entry that cannot be read. Reading goes on behind it.
+    /// The error is that of an entry that cannot be read. Reading continues after it.
     pub(crate) item: Result<StreamItem, Box<ReadError>>,
     pub(crate) findings: Vec<Finding>,
 }

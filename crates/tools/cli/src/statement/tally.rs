@@ -98,7 +98,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Begins with what stands before the entries of a report.
+    /// Begins with the parts before the entries of a report.
     pub(crate) fn new(report: &Report) -> Self {
         let opening = report.opening_balance();
         let currency = match opening {

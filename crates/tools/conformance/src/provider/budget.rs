@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// The calls that may be made. Default: 10 token requests and 25 statements.
 ///
-/// It is read from a text such as `tokens=60,statements=100,tokens-per-second=20`. What is not
-/// named keeps its default.
+/// It is read from a text such as `tokens=60,statements=100,tokens-per-second=20`. Limits that are
+/// not named keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     pub(super) tokens: u32,

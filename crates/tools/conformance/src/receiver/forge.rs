@@ -149,7 +149,7 @@ impl Forge {
     }
 
     /// A JWE with these algorithms, of which the content is really encrypted by them, and a tag
-    /// that is over the header, too, or is not. With `dir` nobody knows its key.
+    /// that is over the header, too, or is not. With `dir`, nobody has its key.
     pub(super) fn jwe(
         &self,
         alg: &str,

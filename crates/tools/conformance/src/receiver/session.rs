@@ -1,4 +1,4 @@
-//! One run: what was heard so far, and the rows that follow from it.
+//! One run: the answers so far, and the rows that follow from them.
 
 mod asked;
 mod handled;

@@ -151,7 +151,7 @@ impl FakeBank {
     }
 
     /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and
-    /// returns how many.
+    /// returns their number.
     pub async fn deliver_due(&self) -> usize {
         let mut made = 0;
         loop {
@@ -312,7 +312,7 @@ impl FakeBank {
         self.0.webhooks.keys.decryption()
     }
 
-    /// Signs with a new key from now on. An opener that was made before does not know it.
+    /// Signs with a new key from now on. An opener that was made before does not have it.
     pub fn rotate_signing_key(&self) {
         self.0
             .webhooks

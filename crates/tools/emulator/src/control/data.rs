@@ -33,7 +33,7 @@ pub trait BankData: Debug + Send + Sync {
     /// [`ControlError::Unknown`] if there is no such customer. Nothing was changed.
     fn reset<'a>(&'a self, customer: Option<&'a CustomerCode>) -> DataFuture<'a, ()>;
 
-    /// Does what belongs to the day that the bank's clock now shows. It is called after each change
+    /// Updates the data to the day that the bank's clock now shows. It is called after each change
     /// of the clock.
     ///
     /// # Errors

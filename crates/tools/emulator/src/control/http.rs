@@ -9,7 +9,7 @@ use http::header::{ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHEN
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use serde_json::{Value, json};
 
-/// The most bytes of a request's body: those of a file of bookings.
+/// The maximum number of bytes of a request's body: those of a file of bookings.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
 #[derive(Clone, Debug)]

@@ -104,7 +104,7 @@ impl Control {
         Ok(answer)
     }
 
-    /// Stores the messages, all or none of them as far as they can be checked before.
+    /// Stores the messages: all or none, as far as they can be checked before.
     pub(super) async fn send(&self, arguments: &Arguments) -> Result<Value, ControlError> {
         let dispatcher = self.0.emulator.dispatcher();
         let endpoint = endpoint(arguments)?;

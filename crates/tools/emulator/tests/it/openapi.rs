@@ -66,7 +66,7 @@ fn described(operation: Operation) -> Value {
     made
 }
 
-/// Run with `BANKRAIL_UPDATE=1` to write the document anew.
+/// Run with `BANKRAIL_UPDATE=1` to rewrite the document.
 #[test]
 fn the_published_document_has_each_operation_and_no_other() {
     let path = concat!(

@@ -61,9 +61,9 @@ const DATATYPES: [Datatype; 6] = [
     },
 ];
 
-/// The most digits of `DecimalNumber`, all of them and after the point.
+/// The maximum number of digits of `DecimalNumber`, all of them and after the point.
 const DIGITS: (usize, usize) = (18, 17);
-/// The most characters of `Max500Text`.
+/// The maximum number of characters of `Max500Text`.
 const CHARACTERS: usize = 500;
 
 const XSTS: &str = "http://www.w3.org/XML/2004/xml-schema-test-suite/";

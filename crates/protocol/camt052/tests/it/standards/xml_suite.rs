@@ -218,7 +218,7 @@ impl Source {
         }
     }
 
-    /// True when the declaration states another encoding than the mark. That is an error (4.3.3),
+    /// True when the declaration states an encoding other than the mark. That is an error (4.3.3),
     /// which the reader does not make of it: the mark is what the bytes prove.
     fn mark_overrides(&self) -> bool {
         let declaration = decode(self.form, &self.declaration).unwrap_or_default();

@@ -43,8 +43,8 @@ impl Events<'_> {
             && ours
     }
 
-    /// True when so many more elements may begin: in the current element or, when they are a unit,
-    /// in themselves.
+    /// True when this many more elements may begin: in the current element or, when they are a
+    /// unit, in themselves.
     #[inline]
     pub(super) fn may_begin(&self, elements: usize, unit: bool) -> bool {
         // A unit is counted by itself, but its tag has to be within what the group may have.
@@ -63,7 +63,7 @@ impl Events<'_> {
         self.add_held(held);
     }
 
-    /// Passes over so many bytes of the text ahead; returns the place after them.
+    /// Passes over this many bytes of the text ahead; returns the place after them.
     #[inline]
     pub(super) fn skip(&mut self, bytes: usize) -> Mark {
         self.tokens.skip(bytes);
@@ -79,7 +79,7 @@ impl Events<'_> {
 
     /// Reads on until the end of an element ahead is in memory, when it was not; false when it was,
     /// or is too far away. Its start tag begins after `gap` bytes, and its prefix with the colon
-    /// has so many bytes.
+    /// has this many bytes.
     #[cold]
     pub(super) fn end_comes(&mut self, tag: &'static Tag, gap: usize, prefix: usize) -> bool {
         let prefix = self

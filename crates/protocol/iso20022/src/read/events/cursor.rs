@@ -81,7 +81,7 @@ pub struct CursorOver<T: ?Sized> {
     /// Elements that the fast reader took, and those that it was asked for and left to the reader
     /// over events.
     scanned: (usize, usize),
-    /// The names of elements that the fast reader left, each with how often in a row.
+    /// The names of elements that the fast reader left, each with its number of times in a row.
     left: Vec<(&'static str, u64)>,
     /// Last, because only the last field may have a type without a known size.
     events: EventsOver<T>,

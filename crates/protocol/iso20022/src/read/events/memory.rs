@@ -4,8 +4,8 @@ use super::{Events, LimitKind, count};
 use crate::read::error::Halt;
 use crate::read::scan::growth;
 
-/// Bytes of memory that a document may take, however short it is: enough for some hundred findings
-/// and as many parts beyond the schema, each of which takes hundreds of bytes.
+/// Bytes of memory that a document may take, however short it is: enough for about a hundred
+/// findings and as many parts beyond the schema, each of which takes hundreds of bytes.
 const FREE: u64 = 256 * 1024;
 
 impl Events<'_> {
@@ -83,7 +83,7 @@ impl Events<'_> {
         }
     }
 
-    /// Returns the bytes of memory taken, with those of a list of so many elements.
+    /// Returns the bytes of memory taken, with those of a list of this many elements.
     #[inline]
     fn held_with<V>(&self, capacity: usize) -> u64 {
         let bytes = capacity.saturating_mul(size_of::<V>());
@@ -129,7 +129,7 @@ mod tests {
         );
     }
 
-    /// Returns the lengths that a list of items of so many bytes grows to.
+    /// Returns the lengths that a list of items of this many bytes grows to.
     fn rooms<const BYTES: usize>() -> Vec<usize> {
         let mut events = events();
         let mut items: Vec<[u8; BYTES]> = Vec::new();

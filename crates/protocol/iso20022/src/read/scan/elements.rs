@@ -78,7 +78,7 @@ impl Scanner<'_> {
         if fits { Ok(items) } else { Err(Odd) }
     }
 
-    /// Makes room for one more, before which so many bytes were left.
+    /// Makes room for one more, before which this many bytes were left.
     #[cold]
     fn make_room<N>(&mut self, items: &mut Vec<N>, left: usize) -> Result<(), Odd> {
         let before = items.capacity();
@@ -91,7 +91,7 @@ impl Scanner<'_> {
         self.check_held(before * size_of::<N>(), left)
     }
 
-    /// Reads the rest of an element that has been entered, before which so many bytes were left,
+    /// Reads the rest of an element that has been entered, before which this many bytes were left,
     /// and the gap after it.
     #[inline(always)]
     fn element<N: Node>(&mut self, tag: &'static Tag, left: usize) -> Result<N, Odd> {

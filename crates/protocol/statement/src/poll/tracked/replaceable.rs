@@ -31,9 +31,9 @@ pub(super) enum Payment {
 }
 
 impl<'a> Replaceable<'a> {
-    /// The most candidates of one entry.
+    /// The maximum number of candidates of one entry.
     pub(super) const MAX_CANDIDATES: usize = 8;
-    /// The most equal payments that are compared; beyond them none is certain.
+    /// The maximum number of equal payments that are compared; beyond them none is certain.
     pub(super) const MAX_COMPARED: usize = 64;
 
     pub(super) fn of(

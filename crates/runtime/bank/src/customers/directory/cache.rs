@@ -9,11 +9,11 @@ use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The most customers whose parsed keys are kept.
+/// The maximum number of customers whose parsed keys are kept.
 const MAX_CUSTOMERS: usize = 10_000;
 
-/// The most changed customers that are validated by themselves. More are read and validated
-/// together with all others.
+/// The maximum number of changed customers that are validated by themselves. More are read and
+/// validated together with all others.
 const MAX_UPDATES: u32 = 100;
 
 #[derive(Default)]

@@ -25,7 +25,7 @@ pub(super) struct Loaded {
 struct Read {
     /// The file and those that it names.
     files: Files,
-    /// Empty but for the places once the record is made of it.
+    /// Empty except for the places, once the record is made of it.
     draft: Option<Draft>,
     record: Option<Arc<CustomerRecord>>,
     errors: Vec<CustomerRecordError>,
@@ -115,7 +115,7 @@ impl Loaded {
 }
 
 impl Read {
-    /// Reads a file after others of so many bytes.
+    /// Reads a file after others of this many bytes.
     fn new(file: &Path, total: u64, options: &CustomerFolderOptions) -> Self {
         let mut files = Files::after(total);
         let text = files.read(file);

@@ -9,9 +9,9 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, Deserializer};
 
-/// The most characters of a file that separate its parts (line ends and `SEPARATORS`). A list of
-/// 10,000 accounts, one on a line, has 20,000. A part takes some 320 bytes of memory, so a file
-/// takes at most 11 MB.
+/// The maximum number of characters of a file that separate its parts (line ends and `SEPARATORS`).
+/// A list of 10,000 accounts, one on a line, has 20,000. A part takes about 320 bytes of memory, so
+/// a file takes at most 11 MB.
 const MAX_SEPARATORS: usize = 32_768;
 
 const SEPARATORS: &[u8] = b"\n=,.[{";

@@ -16,12 +16,12 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// The most bytes of the texts of a row, and of what the reader reads ahead.
+/// The maximum number of bytes of the texts of a row, and of what the reader reads ahead.
 const MAX_ROW_BYTES: usize = 64 << 10;
-/// The most bytes that are read before a row is complete.
+/// The maximum number of bytes that are read before a row is complete.
 const MAX_AHEAD_BYTES: usize = 2 * MAX_ROW_BYTES;
 
-/// A row, with its values as they are written: what is wrong with one is an error of its column.
+/// A row, with its values as they are written; a wrong value is an error of its column.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row<'a> {

@@ -42,7 +42,7 @@ pub enum LoadError {
     TooLong {
         /// The first line of the row before.
         line: u64,
-        /// The most bytes.
+        /// The maximum number of bytes.
         most: usize,
     },
     /// A value of a CSV file is wrong.

@@ -101,7 +101,7 @@ fn a_file_that_is_no_toml_is_named_with_each_place() {
     assert!(!text.contains("MARK4711"), "{text}");
 }
 
-/// A part of a file takes some 300 bytes of memory.
+/// A part of a file takes about 300 bytes of memory.
 #[test]
 fn a_file_of_many_small_parts_is_refused() {
     let list = |parts: usize| why(&format!("a = [{}]", "1,".repeat(parts - 2)));

@@ -357,7 +357,7 @@ async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
     assert_eq!(api_keys().await, [1]);
 }
 
-/// Another change than the one that was lost is made after it.
+/// A change other than the one that was lost is made after it.
 async fn a_key_that_the_database_has_lost_is_not_believed<E: Engine>() {
     let engine = E::shared().await;
     let kept = directory(&engine, &clock());

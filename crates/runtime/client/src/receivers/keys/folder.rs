@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The most files of keys in a folder.
+/// The maximum number of files of keys in a folder.
 const MAX_FILES: usize = KeySet::<VerifyingKey>::MAX_KEYS;
 
 /// The endings of the files that are read.
@@ -254,7 +254,7 @@ pub enum KeyFolderError {
     TooManyFiles {
         /// The folder.
         path: PathBuf,
-        /// The most files.
+        /// The maximum number of files.
         max: usize,
     },
     /// No key is usable.

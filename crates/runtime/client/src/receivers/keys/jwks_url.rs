@@ -16,10 +16,10 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// The most bytes of a JWK set: 256 KiB.
+/// The maximum number of bytes of a JWK set: 256 KiB.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// The most bytes of an entity tag that is sent back.
+/// The maximum number of bytes of an entity tag that is sent back.
 const MAX_ETAG: usize = 256;
 
 /// The sender's verifying keys at an address that serves a JWK set (feature `jwks-url`). Cheap to
@@ -269,7 +269,7 @@ pub enum JwksUrlError {
     /// No complete answer.
     #[error("no answer from the address of the keys")]
     Exchange(#[source] ExchangeError),
-    /// Another status than 200.
+    /// A status other than 200.
     #[error("address of the keys: expected status 200, found {found}")]
     Status {
         /// The status.

@@ -11,7 +11,7 @@ bankrail_values::options! {
     /// Options of a [`Worker`](super::Worker).
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct WorkerOptions {
-        /// The most messages that are handled at once, at least one. Default: 8.
+        /// The maximum number of messages that are handled at once, at least one. Default: 8.
         pub(super) concurrency: u32 = 8,
         /// The maximum time of a handler. One that takes longer is dropped, and the message is
         /// handled again later. Default: 30 s.

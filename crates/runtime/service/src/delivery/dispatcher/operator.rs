@@ -8,7 +8,7 @@ use bankrail_mailbox::{DropOutcome, EndpointId, EntryId, Intervention, OutboxQue
 use bankrail_values::{StoreError, Timestamp};
 
 impl Dispatcher {
-    /// The most messages that one call of [`Dispatcher::resend_delivered`] resends.
+    /// The maximum number of messages that one call of [`Dispatcher::resend_delivered`] resends.
     pub const MAX_RESENT: u64 = 10_000;
 
     /// Returns the state of this dispatcher and of its outbox. The outbox counts its messages,
@@ -35,8 +35,8 @@ impl Dispatcher {
         Ok(again)
     }
 
-    /// Resends all dead letters of an endpoint with their original `X-Message-Id`s. Returns how
-    /// many.
+    /// Resends all dead letters of an endpoint with their original `X-Message-Id`s. Returns their
+    /// number.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox. Some may have been resent.

@@ -145,7 +145,7 @@ impl World {
         super::world::paused(&*self.outbox, self.clock.now()).await
     }
 
-    /// The most requests to the other endpoints at once since this was asked before.
+    /// The maximum number of requests to the other endpoints at once since this was asked before.
     fn most_waiting(&self) -> usize {
         let now = self.receivers.waiting.load(Ordering::Relaxed);
         std::mem::replace(&mut *self.receivers.most.lock().unwrap(), now)

@@ -114,7 +114,7 @@ impl Line {
         usize::try_from(counts.delivered).unwrap()
     }
 
-    /// The time from now until so many messages are recorded as delivered.
+    /// The time from now until this many messages are recorded as delivered.
     async fn until_delivered(&self, messages: usize) -> Duration {
         let begun = Instant::now();
         while self.delivered().await < messages {

@@ -97,7 +97,7 @@ pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Val
     Ok(json!({}))
 }
 
-/// Puts what was kept under a name in the place of what happened since.
+/// Restores the data that was kept under a name.
 pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(), ControlError> {
     let path = file(folders, arguments)?;
     if !path.is_file() {

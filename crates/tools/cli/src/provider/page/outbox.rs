@@ -246,7 +246,7 @@ struct EntryView {
     place: Arc<Destination>,
 }
 
-/// The most deliveries that are shown, the newest ones.
+/// The maximum number of deliveries that are shown, the newest ones.
 const MAX_DELIVERIES: usize = 100;
 
 pub(super) async fn show(

@@ -8,7 +8,7 @@ use bankrail::values::Timestamp;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-/// The most columns of a foreign text, such as the path of a call.
+/// The maximum number of columns of a foreign text, such as the path of a call.
 const WIDEST: usize = 160;
 
 /// A text from elsewhere: without control characters, and not longer than a row can show. The

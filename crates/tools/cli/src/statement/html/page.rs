@@ -168,7 +168,7 @@ impl Page {
         )?)
     }
 
-    /// Ends what has begun of a document that cannot be read further.
+    /// Ends the begun parts of a document that cannot be read further.
     pub(super) fn unread_rest(&mut self, error: &str, to: &mut impl Write) -> Result<(), Failure> {
         if self.is_open {
             self.end(to)?;

@@ -27,7 +27,7 @@ type Cells = [String; COLUMNS];
 
 const COLUMNS: usize = TITLES.len() + 1;
 
-/// A table that is printed once it is known how wide its columns are.
+/// A table that is printed once the widths of its columns are known.
 pub(super) struct Table {
     titles: Cells,
     rows: Vec<Cells>,

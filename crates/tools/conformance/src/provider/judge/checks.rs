@@ -9,7 +9,7 @@ pub(super) enum Found {
     /// The answer has nothing to check.
     Absent,
     Right,
-    /// The specification allows it, and it is not what is usual.
+    /// The specification allows the value, which is unusual.
     Unusual(String),
     Wrong(String),
 }
@@ -48,8 +48,8 @@ impl Found {
     }
 }
 
-/// The verdict on what was found at each place, such as `statement 2`: all that is wrong, or else
-/// all that is unusual. What was found nowhere was not seen, for this reason.
+/// Returns the verdict on the findings at each place, such as `statement 2`: all that is wrong, or
+/// else all that is unusual. A row without findings was not seen, for this reason.
 pub(super) fn verdict(
     all: impl IntoIterator<Item = (impl AsRef<str>, Found)>,
     unseen: &Verdict,

@@ -67,7 +67,7 @@ pub(super) enum Signed {
     /// The customer's public key as the shared secret.
     Hs256,
     Unsigned,
-    /// Another text than the one that was signed.
+    /// A text other than the one that was signed.
     Changed,
     /// The signature ends in the middle.
     Shortened,

@@ -242,8 +242,8 @@ fn surplus<T: Eq + Hash>(entries: &[T], others: &[T]) -> usize {
         .sum()
 }
 
-/// The number of references of the bank that are there several times. Two entries without one can
-/// both be real.
+/// The number of the bank's references that occur several times. Two entries without one can both
+/// be real.
 fn twice(pages: &[Entry]) -> usize {
     let references = pages
         .iter()

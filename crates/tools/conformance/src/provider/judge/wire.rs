@@ -1,4 +1,4 @@
-//! Calls as they are, without a client that would put anything right.
+//! Raw calls, without a client that would correct anything.
 
 use super::Target;
 use bankrail_client_assertion::token::FORM_CONTENT_TYPE;
@@ -9,7 +9,7 @@ use reqwest::{Method, Url};
 /// The bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 
-/// One request. A header that is there twice is sent twice.
+/// One request. A header that occurs twice is sent twice.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) method: Method,
@@ -82,7 +82,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The text of a header that is there once.
+    /// The text of a header that occurs once.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;

@@ -1,4 +1,4 @@
-//! Elements as they were sent, before any reader has put them right.
+//! Elements as they were sent, before any reader has corrected them.
 
 use bankrail_values::{Decimal, parse_decimal};
 use roxmltree::Node;

@@ -1,4 +1,4 @@
-//! Messages that nobody has sealed as they are: parts of two, and parts that were changed.
+//! Forged messages: parts of two messages, and changed parts.
 
 use super::super::forge::{Forge, Jwe, Signer};
 use crate::error::{JudgeError, failed};
@@ -25,7 +25,7 @@ pub(super) enum Part {
 pub(super) enum Change {
     Flip,
     FlipLast,
-    /// So many bytes less at its end.
+    /// Cuts this many bytes from its end.
     Cut(usize),
     Clear,
     Append,
@@ -94,7 +94,7 @@ impl Forge {
         Ok(self.encrypted(&json!({"zip": "DEF"}), plain)?.compact())
     }
 
-    /// A compressed message with spaces after it, so many bytes of them, in some 150 kB for 100
+    /// A compressed message with spaces after it, this many bytes of them, in about 150 kB for 100
     /// MiB.
     ///
     /// Its blocks refer to nothing before them, so that one of them can be repeated and compressed

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// When the list is read again, and how long a message has to be handled once too often.
+/// The pause before the list is read again, and the time in which a message could be handled twice.
 const PAUSE: Duration = Duration::from_millis(500);
 
 const ONCE: &str = "S23.16";
@@ -327,7 +327,7 @@ impl Story {
     }
 }
 
-/// The list as it is now. A file that is not there yet is an empty one.
+/// Reads the list as it is now. A file that is not there yet is an empty one.
 ///
 /// # Errors
 /// Why it cannot be read.

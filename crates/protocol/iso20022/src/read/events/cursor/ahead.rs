@@ -305,7 +305,7 @@ fn text_ahead<'p>(
 
 impl Extent {
     /// Returns the extent of the element that a scanner has read from a text. `stripped` is the
-    /// length that the text had before it was stripped of a prefix of so many bytes.
+    /// length that the text had before it was stripped of a prefix of this many bytes.
     fn of(
         scanner: &Scanner<'_>,
         text: &str,
@@ -330,7 +330,7 @@ impl Extent {
 }
 
 /// Returns the places of the elements that break a rule beyond the schema. Places are in bytes from
-/// the start of the scanned text, before it was stripped of a prefix of so many bytes.
+/// the start of the scanned text, before it was stripped of a prefix of this many bytes.
 #[inline]
 fn doubts(scanner: &Scanner<'_>, text: &str, prefix: usize) -> Vec<usize> {
     let doubts = scanner.doubts();

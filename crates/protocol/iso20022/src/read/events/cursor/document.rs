@@ -20,7 +20,7 @@ impl Cursor<'_> {
     }
 
     fn find_next(&mut self, shapes: &[&'static Shape]) -> Result<bool, Halt> {
-        // Everything of the document before is forgotten, but for the memory that it took.
+        // Everything of the document before is forgotten, except the memory that it took.
         self.among_others = true;
         self.handed_out = None;
         self.memory = Memory::default();
@@ -48,7 +48,7 @@ impl Cursor<'_> {
         self.error(halt)
     }
 
-    /// Counts the memory of a whole document, of which there may be many.
+    /// Counts the memory of one whole document of possibly many.
     pub(crate) fn hold_document(&mut self, bytes: usize) -> Result<(), Halt> {
         if self.among_others {
             self.hold(bytes)?;
