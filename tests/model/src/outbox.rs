@@ -144,7 +144,7 @@ fn after_a_tick((open, rest): News) -> News {
 pub enum Next {
     /// Delivered.
     Delivered,
-    /// To be delivered again after this many ticks.
+    /// The message is delivered again after this many ticks.
     Retry(u8),
     /// Given up.
     DeadLetter,

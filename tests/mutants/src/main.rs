@@ -19,7 +19,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, Signature, Stmt};
 
-/// Of an expression that is written once more for each mutant.
+/// The maximum length of an expression that is written once more for each mutant.
 const MOST_BYTES: usize = 6000;
 
 #[derive(Deserialize)]
@@ -281,7 +281,7 @@ impl Found {
     }
 }
 
-/// Of a chain of conditions with `let`, which binds names for what follows.
+/// True for a chain of conditions with `let`, which binds names for the following code.
 fn has_let(expression: &Expr) -> bool {
     match expression {
         Expr::Let(_) => true,

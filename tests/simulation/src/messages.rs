@@ -18,7 +18,7 @@ use std::sync::{LazyLock, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Where a message goes.
+/// The destination of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// The two biller nodes.

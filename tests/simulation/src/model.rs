@@ -44,7 +44,7 @@ struct State {
     states: BTreeMap<EntryId, InboxState>,
     leases: BTreeMap<EntryId, Lease>,
     handled: BTreeMap<HyphenatedUuid, u32>,
-    /// When entries were completed, by the clock that did so.
+    /// The times at which entries were completed, by the clock that did so.
     completed: BTreeMap<EntryId, Timestamp>,
     /// The messages that the inbox has forgotten, with the time of forgetting and of completion.
     forgotten: BTreeMap<HyphenatedUuid, (Timestamp, Timestamp)>,

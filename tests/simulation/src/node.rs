@@ -23,7 +23,7 @@ pub(crate) struct Node {
     pub(crate) world: Arc<World>,
     /// The lead of its clock in milliseconds.
     lead: AtomicI64,
-    /// Where the process takes requests, while there is one.
+    /// The channel on which the process takes requests, while there is a process.
     door: Mutex<Option<mpsc::UnboundedSender<Visit>>>,
     stop: Mutex<Option<Stop>>,
     /// All its processes, of which two may overlap.
@@ -233,7 +233,7 @@ pub(crate) type Seen = Arc<dyn Fn(&Node, &Request<Bytes>, Arrival, &Response<Byt
 /// The time at which a request arrived.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
-    /// By the node's clock.
+    /// The time by the node's clock.
     pub(crate) clock: Timestamp,
     /// From the beginning of the run.
     pub(crate) at: Duration,

@@ -1,4 +1,4 @@
-//! What the two sides share in every test.
+//! The parts that the two sides share in every test.
 
 use bankrail_jose::{DecryptionKey, RsaSize, SigningKey};
 use bankrail_mailbox::EndpointId;

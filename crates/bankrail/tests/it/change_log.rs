@@ -17,7 +17,7 @@ fn sections(log: &str) -> Vec<Section<'_>> {
         .collect()
 }
 
-/// What is wrong with a change log whose newest code has this version.
+/// Returns the faults of a change log whose newest code has this version.
 fn faults(log: &str, version: &str) -> Vec<String> {
     let sections = sections(log);
     let mut faults = Vec::new();

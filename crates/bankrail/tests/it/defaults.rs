@@ -1,4 +1,4 @@
-//! What one side does by default, the other side accepts by default.
+//! Each side accepts by default what the other side does by default.
 
 use crate::both::{API_KEY, Keys};
 use axum::body::Body;

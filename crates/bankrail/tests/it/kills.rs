@@ -38,7 +38,7 @@ fn reference(number: u32) -> Option<String> {
     (!number.is_multiple_of(5)).then(|| format!("E{number}"))
 }
 
-/// What a child printed.
+/// The output of a child.
 enum Said {
     /// The bank has committed an entry and a message, or a handler of the biller was at work.
     Working,
@@ -265,7 +265,7 @@ fn prepare(folder: &Path) {
     }
 }
 
-/// What a child finds.
+/// The environment of a child.
 struct Surroundings {
     folder: PathBuf,
     keys: Keys,

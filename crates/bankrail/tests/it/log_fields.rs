@@ -1,4 +1,4 @@
-//! What both sides log about one call and one message: the same names, the same spellings.
+//! Both sides log one call and one message with the same names and the same spellings.
 
 use crate::both::{API_KEY, Keys, endpoint, endpoints};
 use axum::body::Body;

@@ -84,7 +84,7 @@ fn remove(file: &Path) {
     );
 }
 
-/// What another system was told, which no restore undoes.
+/// The reports to another system, which no restore undoes.
 type Told = Arc<Mutex<Vec<String>>>;
 
 fn told(what: &Told) -> Vec<String> {

@@ -29,8 +29,7 @@ use tower_layer::Stack;
 /// `bankrail-http` does.
 ///
 /// A statement lists the entries of the day on which it is asked for, in the reports' time zone.
-/// Whoever books takes [`Provider::today`] as the booking day: an entry of another day is seen by
-/// nobody who asks today.
+/// Book on [`Provider::today`]: today's statements do not show an entry of another day.
 #[derive(Clone, Debug)]
 pub struct Provider {
     shared: Arc<Shared>,

@@ -1,4 +1,4 @@
-//! Which of the mutants that were compiled into a program runs.
+//! The choice of the mutant that runs, among those compiled into a program.
 
 #![forbid(unsafe_code)]
 

@@ -51,7 +51,8 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// What a document says: a line for each entry with the account before it, and one for an error.
+/// The content of a document: a line for each entry with the account before it, and one for an
+/// error.
 fn lines(content: impl BufRead) -> Vec<String> {
     let mut account = String::new();
     let mut lines = Vec::new();

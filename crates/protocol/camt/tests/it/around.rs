@@ -1,4 +1,4 @@
-//! What stands around a document: wrappers, the application header, other documents. All of it is
+//! The parts around a document: wrappers, the application header, other documents. All of it is
 //! invented.
 
 use crate::documents::document;
@@ -73,7 +73,7 @@ fn kinds(findings: Vec<Finding>) -> Vec<(FindingKind, String)> {
     findings.into_iter().map(of).collect()
 }
 
-/// What is read of a document, without the places in it.
+/// Returns the parsed document and its findings, without their places.
 fn read(parsed: Parsed<AnyDocument>) -> (AnyDocument, Vec<(FindingKind, String)>) {
     (parsed.document, kinds(parsed.findings))
 }
@@ -386,7 +386,7 @@ fn a_text_beside_a_document_may_be_markup() {
     assert_eq!(AnyDocument::parse_all(&xml).unwrap().len(), 1);
 }
 
-/// Whatever is damaged, the whole input and its stream are read, or refused, alike.
+/// With any damage, the whole input and its stream are both read, or both refused.
 #[test]
 fn damaged_inputs_are_read_alike_whole_and_as_a_stream() {
     let sound = format!(

@@ -5,8 +5,8 @@ use bankrail_camt::{
     AnyDocument, AnyReader, EntryStatus, FindingKind, ReadOptions, Version, report::StreamItem,
 };
 
-/// What a document says, entry by entry: signed amount, status, counterparty, the BIC of its agent,
-/// reference, text.
+/// The content of a document, entry by entry: signed amount, status, counterparty, the BIC of its
+/// agent, reference, text.
 const ENTRIES: [[&str; 6]; 3] = [
     [
         "1250.00 AUD",
@@ -127,7 +127,7 @@ pub(crate) fn document(schema: Schema) -> String {
     )
 }
 
-/// What is read of a document, by one entry after the other.
+/// Reads the facts of a document, one entry after the other.
 fn facts(xml: &str) -> Vec<[String; 6]> {
     let mut reader = AnyReader::new(xml.as_bytes(), ReadOptions::default());
     let mut facts = Vec::new();

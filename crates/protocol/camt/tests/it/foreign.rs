@@ -57,11 +57,12 @@ fn pyiso20022_reads_and_writes_each_version() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// What both say of an account: its number, and of each entry its signed cents, its status, and of
-/// each transaction `EndToEndId` and the counterparty.
+/// The facts about an account that both read: its number, and of each entry its signed cents, its
+/// status, and of each transaction `EndToEndId` and the counterparty.
 type Facts = (String, Vec<(i64, String, Vec<[String; 2]>)>);
 
-/// It writes none of them, and reads reports and statements of 02, 06 and 08, notifications of 08.
+/// `sepa` writes none of the messages, and reads reports and statements of 02, 06 and 08,
+/// notifications of 08.
 #[test]
 fn sepa_reads_the_same_where_it_knows_the_version() {
     for schema in all() {

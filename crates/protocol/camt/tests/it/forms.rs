@@ -5,12 +5,12 @@ use crate::family::{Schema, all, check, strict, write};
 use bankrail_camt::{AnyDocument, Balance, EntryLine, EntryStatus, report::Report};
 use bankrail_values::Decimal;
 
-/// What a report, statement or notification says: its account, the opening and the closing balance,
-/// the sum of the booked entries, and the lines.
+/// The content of a report, statement or notification: its account, the opening and the closing
+/// balance, the sum of the booked entries, and the lines.
 type Group = (&'static str, [&'static str; 3], &'static [Line]);
 
-/// What a line says: the signed amount of its entry, its own in the currency of the account, the
-/// status, the counterparty, `EndToEndId`, the text.
+/// The content of a line: the signed amount of its entry, its own in the currency of the account,
+/// the status, the counterparty, `EndToEndId`, the text.
 type Line = [&'static str; 6];
 
 /// The encoding of the bytes.

@@ -55,7 +55,7 @@ fn a_document_is_taken_to_each_version_of_its_message() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What is read of a damaged document is taken to other versions, too.
+/// The readable parts of a damaged document are converted to other versions, too.
 #[test]
 fn what_remains_of_a_damaged_document_is_of_the_version() {
     let mut faults = Vec::new();
@@ -214,7 +214,7 @@ fn an_element_of_another_form_is_left_out_and_reported_once() {
     }
 }
 
-/// What remains is valid except for what is reported.
+/// Checks that the remaining parts are valid except for what is reported.
 fn what_remains<M: Message>(there: &Parsed<M>, written: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let stays: Vec<&Finding> = there

@@ -1,4 +1,4 @@
-//! Which documents are read, and what one version has that another has not.
+//! The documents that are read, and the differences between versions.
 
 use crate::documents::document;
 use crate::family::{MESSAGES, Schema, all, check, read, strict, write};

@@ -1,4 +1,4 @@
-//! What users of reports ask for: words, balances.
+//! The texts and balances that users of reports ask for.
 
 use crate::findings::document;
 use bankrail_camt052::{
@@ -155,7 +155,7 @@ fn the_running_balance_follows_the_booked_entries() {
     assert!(running(&report("", &entries)).iter().all(Option::is_none));
 }
 
-/// It may stand behind the reports.
+/// The element may follow the reports.
 #[test]
 fn the_header_of_a_stream_is_known_as_soon_as_it_has_been_read() {
     let xml = document("", &entry("1", "BOOK", "CRDT", ""));

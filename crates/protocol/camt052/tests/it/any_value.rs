@@ -50,7 +50,7 @@ fn what_is_written_is_read_again_or_refused() {
     );
 }
 
-/// How many places of a value can be changed.
+/// Returns the number of places of a value that can be changed.
 fn places(value: &Value) -> usize {
     1 + match value {
         Value::Object(members) => members.values().map(places).sum(),

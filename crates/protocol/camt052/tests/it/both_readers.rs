@@ -319,7 +319,7 @@ fn an_entry_that_ends_in_a_later_piece_is_waited_for() {
     assert_eq!((scanned, declined), (4 + 3 + 2, 2));
 }
 
-/// What is left twice in a row is read twice no more, until one is taken again.
+/// After two elements of a name in a row were left, none is read twice until one is taken again.
 #[test]
 fn elements_that_are_often_left_are_tried_now_and_then() {
     let odd = ENTRY.replace("<Sts>", "<Sts >");

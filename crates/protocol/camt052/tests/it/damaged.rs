@@ -341,7 +341,7 @@ fn a_report_without_identification_is_read_and_one_without_account_is_not() {
     }
 }
 
-/// What could misstate money costs the entry, and that entry alone.
+/// Damage that could misstate money costs the entry, and that entry alone.
 #[test]
 fn a_bad_amount_costs_its_own_entry() {
     for bad in [

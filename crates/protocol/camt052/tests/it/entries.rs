@@ -1,5 +1,5 @@
-//! What users ask entries, transactions and balances for: amounts with their sign, counterparties,
-//! references, totals.
+//! The questions of users about entries, transactions and balances: amounts with their sign,
+//! counterparties, references, totals.
 
 use crate::findings::document;
 use bankrail_camt052::{

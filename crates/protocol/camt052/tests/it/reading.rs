@@ -1,4 +1,4 @@
-//! What reading accepts and refuses beside the schema: XML, encodings, limits.
+//! Input that reading accepts and refuses beside the schema: XML, encodings, limits.
 
 use crate::findings::document;
 use bankrail_camt052::{

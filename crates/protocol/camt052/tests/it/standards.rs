@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What comes before the text that stands in `place`, and what comes after it.
+/// Returns the parts before and after the text at `place`.
 fn around(place: &str) -> (String, String) {
     let entry = format!(
         "<Ntry><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/>{place}</Ntry>"

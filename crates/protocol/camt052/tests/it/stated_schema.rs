@@ -1,8 +1,9 @@
-//! What the model states of each element, as its reader tells it: whether it may be missing, how
-//! often it may occur, the lengths, codes and forms of its text. The tests with the listing of the
-//! schema camt.052.001.06 (ISO 20022), and with foreign validators, show that the model agrees with
-//! it; digests hold each line of the model where the schema is not at hand. A failure prints the
-//! lines that belong into `stated_schema.txt`: take them over only when those other tests pass.
+//! The facts that the model states about each element, as its reader reports them: whether it may
+//! be missing, how often it may occur, the lengths, codes and forms of its text. The tests with the
+//! listing of the schema camt.052.001.06 (ISO 20022), and with foreign validators, show that the
+//! model agrees with it; digests hold each line of the model where the schema is not at hand. A
+//! failure prints the lines that belong into `stated_schema.txt`: take them over only when those
+//! other tests pass.
 
 use crate::stated_types::ELEMENTS;
 use bankrail_camt052::{Document, Finding, ReadOptions};

@@ -1,4 +1,5 @@
-//! What cannot be read: what reading does without, what it keeps as markup, and where it goes on.
+//! Unreadable parts: those that reading does without, those that it keeps as markup, and the places
+//! where it continues.
 
 use crate::checking::assert_checked_as_read;
 use crate::findings::document;

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// It never forgets, which no rule forbids.
+/// A cache that never forgets, which no rule forbids.
 #[derive(Debug, Default)]
 struct Simplest(Mutex<HashMap<TokenCacheKey, CachedToken>>);
 
@@ -66,13 +66,13 @@ enum Fault {
     LaterExpiryCounts,
     /// All keys are one.
     OneKey,
-    /// Whatever is there is removed.
+    /// Any token under the key is removed.
     RemovesAny,
     /// A token is removed only with its expiry.
     ComparesExpiry,
     /// Nothing is removed.
     RemovesNothing,
-    /// What was removed once cannot be put again.
+    /// A token that was removed once cannot be put again.
     NeverAgain,
     /// A token that is removed under one key is removed under all.
     RemovesByBytes,
@@ -84,9 +84,9 @@ enum Fault {
     Text,
     /// The last byte of the longest token is lost.
     Shorter,
-    /// What has expired is dropped at once.
+    /// An expired token is dropped at once.
     NoGrace,
-    /// What has expired is dropped a second before the grace period is over.
+    /// An expired token is dropped a second before the grace period is over.
     ShortGrace,
     /// Tokens that are put expired are refused.
     RefusesExpired,

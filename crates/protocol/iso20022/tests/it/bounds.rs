@@ -1,5 +1,5 @@
-//! What reading accepts and refuses at its bounds, in both readers: limits, names, declarations,
-//! texts of errors.
+//! Input that reading accepts and refuses at its bounds, in both readers: limits, names,
+//! declarations, texts of errors.
 
 use crate::day_book::{Document, ITEM, ItemReader, document};
 use bankrail_iso20022::__private::parse_counting;
@@ -143,7 +143,7 @@ fn text_beside_elements_is_bounded_as_any_text_is() {
     );
 }
 
-/// What is too long is said before what is wrong in it.
+/// An excessive length is reported before faults within the text.
 #[test]
 fn markup_that_is_malformed_and_too_long_exceeds_its_bound() {
     let xml = document(&format!("{ITEM}<!-- a--{} -->", "b".repeat(78)));

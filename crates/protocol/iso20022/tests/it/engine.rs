@@ -405,7 +405,7 @@ fn parts_beyond_the_schema_keep_their_place() {
     assert_eq!((again.document, again.findings.len()), (parsed.document, 2));
 }
 
-/// What stood behind an element that is gone has no place; it is reported by its name.
+/// A part behind an element that is gone has no place; it is reported by its name.
 #[test]
 fn parts_without_a_place_are_named() {
     for (part, expected) in [
@@ -667,7 +667,7 @@ fn each_token_is_bounded() {
     }
 }
 
-/// What is handed out with the start of a group is handed out again at its end.
+/// The parts handed out with the start of a group are handed out again at its end.
 #[test]
 fn a_stream_takes_the_memory_of_a_group_twice() {
     let many = "<Xtra>a</Xtra>".repeat(600);
@@ -815,8 +815,8 @@ fn the_fast_reader_takes_what_the_writer_writes() {
     assert_eq!((taken, declined), (22, 0), "with lists");
 }
 
-/// What an element breaks itself is said once, also where something below it is wrong; what a rule
-/// remembers reaches the elements around.
+/// A broken rule of an element is reported once, also if something below it is wrong; the memory of
+/// a rule reaches the elements around.
 #[test]
 fn rules_are_asked_once_for_each_element() {
     let at = "/Document/DayBook/Day[1]";

@@ -58,7 +58,7 @@ fn patterns_are_those_of_the_schema() {
     assert!(!Isin::new("US0378331006").has_valid_check_digit());
 }
 
-/// Of texts of any length around the right one, and with any one character in any place.
+/// Tests texts of any length around the right one, and with any one character in any place.
 #[test]
 fn patterns_are_those_of_the_schema_to_the_letter() {
     type Judge = fn(&str) -> bool;

@@ -210,7 +210,7 @@ fn an_amount_is_money_where_it_has_a_currency() {
     assert!(Amount::<13>::new(Decimal::new(1, 14), Currency::AUD).is_err());
 }
 
-/// What is expected of a text that cannot be read, in the words of the type.
+/// The expectation for an unreadable text, in the words of the type.
 #[test]
 fn each_type_says_what_it_expects() {
     fn expected<S: Simple>() -> &'static str {

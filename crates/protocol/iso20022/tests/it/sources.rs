@@ -97,8 +97,8 @@ fn utf16(text: &str, little: bool) -> Vec<u8> {
         .collect()
 }
 
-/// What a document is read to whole, and in pieces of several lengths: the first note of its first
-/// item, or the error.
+/// Reads a document whole, and in pieces of several lengths: the first note of its first item, or
+/// the error.
 fn read(bytes: &[u8], options: ReadOptions) -> Result<String, ReadError> {
     let whole = Document::parse_with(bytes, &options);
     for piece in [1, 7, 4096] {

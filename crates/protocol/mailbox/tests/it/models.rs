@@ -21,7 +21,7 @@ fn the_model_outbox_passes_its_suite() {
     run_ready(outbox_suite(async || ModelOutbox::new()));
 }
 
-/// What an engine may get wrong.
+/// A mistake that an engine may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
@@ -45,11 +45,11 @@ enum Fault {
     NoTakeOver,
     /// Leases whose answer was lost stay.
     NotGivenBack,
-    /// Those of all owners are given back.
+    /// The leases of all owners are given back.
     AllGivenBack,
-    /// What a clock was ahead by is not undone.
+    /// The lead of a clock that was ahead is not undone.
     NotRecalled,
-    /// What is due soon is recalled, too.
+    /// Entries that are due soon are recalled, too.
     AllRecalled,
     /// Dead letters are forgotten.
     Unlisted,

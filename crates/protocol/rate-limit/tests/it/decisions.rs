@@ -318,7 +318,7 @@ fn a_clock_that_was_ahead_for_one_call_locks_nobody_out() {
     }
 }
 
-/// What was used up ahead counts in the present window, once, unless nobody can be that far ahead.
+/// Requests charged ahead count in the present window, once, unless nobody can be that far ahead.
 #[test]
 fn calls_that_a_clock_counted_ahead_count_once_and_at_most_two_windows_long() {
     let policy = policy(

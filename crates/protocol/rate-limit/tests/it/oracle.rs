@@ -82,9 +82,10 @@ pub(crate) struct Shape {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// Which of the shape's policies holds.
+    /// The index of the shape's policy that holds.
     pub(crate) policy: usize,
-    /// Which window the step is measured in, in how many of them, plus how many milliseconds.
+    /// The window in whose lengths the step is measured, beside their number and further
+    /// milliseconds.
     pub(crate) window: usize,
     pub(crate) windows: i64,
     pub(crate) millis: i64,

@@ -41,7 +41,7 @@ struct Consumer {
     total: usize,
 }
 
-/// Where a poll is interrupted.
+/// The point at which a poll is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Crash {
     None,

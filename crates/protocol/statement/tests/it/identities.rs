@@ -1,4 +1,4 @@
-//! What is hashed of an entry, part by part: stores keep the hashes, also while a new version takes
+//! The hashed parts of an entry, one by one: stores keep the hashes, also while a new version takes
 //! the place of an old one.
 
 use crate::support::{entry, entry_xml, plain};
@@ -53,7 +53,7 @@ fn whole() -> String {
         .replace("</NtryDtls>", "</NtryDtls><AddtlNtryInf>ae</AddtlNtryInf>")
 }
 
-/// What an entry with a reference and one without have in common.
+/// The parts that an entry with a reference and one without have in common.
 const COMMON: [Option<&str>; 6] = [
     Some("10.5"),
     Some("AUD"),

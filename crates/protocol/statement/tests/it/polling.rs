@@ -17,7 +17,7 @@ fn hour() -> Duration {
     Duration::from_secs(3_600)
 }
 
-/// What a store keeps of one account.
+/// The records of one account in a store.
 #[derive(Default)]
 struct Store {
     counts: HashMap<EntryKey, u32>,
@@ -104,7 +104,8 @@ impl Customer {
             .collect()
     }
 
-    /// How many entries of a content or reference were handed over, and whether each was once.
+    /// Returns the number of entries of a content or reference that were handed over, and whether
+    /// each was handed over once.
     fn handed(&self, entry: &EntryIdentity) -> u32 {
         assert!(self.store.handed.values().all(|times| *times == 1));
         u32::try_from(

@@ -1,4 +1,4 @@
-//! What an entry is to those before it.
+//! The relations of an entry to earlier ones.
 
 mod account;
 mod bank;

@@ -1,4 +1,4 @@
-//! What is received, and what is compared with the request.
+//! Received replies, and their comparison with the request.
 
 use crate::support::{KEY, document_xml, plain};
 use bankrail_statement::{

@@ -12,7 +12,7 @@ use bankrail_values::{Date, StoreFuture};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// What an engine may get wrong.
+/// A mistake that an engine may make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,

@@ -1,4 +1,4 @@
-//! What this crate's macros make, its constants and its random numbers.
+//! The types that this crate's macros make, its constants and its random numbers.
 
 use std::collections::HashSet;
 

@@ -83,8 +83,8 @@ pub trait WebhookMessage:
     /// The kind of the message.
     const KIND: MessageKind;
 
-    /// When the service processed the event: not when it happened, and different each time the
-    /// message is regenerated.
+    /// The time at which the service processed the event: not that of the event itself, and
+    /// different each time the message is regenerated.
     fn creation_date_time(&self) -> Timestamp;
 
     /// The duplicate key (Specification: "Events").

@@ -727,7 +727,7 @@ fn a_kept_history_is_read_back_and_other_bytes_are_not() {
     }
 }
 
-/// What follows for the store from a message and the histories that have its names.
+/// The changes of the store that follow from a message and the histories that have its names.
 #[test]
 fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment() {
     use bankrail_webhook::history::{Fold, History, HistoryId, HistoryState, KeptHistory};
@@ -866,8 +866,8 @@ fn samples_do_not_contradict_each_other() {
     assert_eq!(ends, [PaymentState::Rejected, PaymentState::Settled]);
 }
 
-/// What a message does to the history of its mandate, as the history keeps it. The table is typed
-/// by hand (Default: "Transitions").
+/// The effect of a message on the history of its mandate, as the history keeps it. The table is
+/// typed by hand (Default: "Transitions").
 #[test]
 fn each_message_has_its_effect() {
     let kept = |history: MandateHistory| -> String {

@@ -1,4 +1,4 @@
-//! Which outcomes are open, and since when.
+//! The open outcomes, and the times since which they are open.
 
 use bankrail_values::Timestamp;
 use bankrail_webhook::history::{History, MandateHistory, OpenOutcome, OpenState, PaymentHistory};
@@ -43,8 +43,8 @@ fn waits(state: OpenState, since: i64, due: i64) -> OpenOutcome {
     open
 }
 
-/// What is open after these messages, in this order and in the reverse one, each delivered once or
-/// twice.
+/// Returns the open outcomes after these messages, in this order and in the reverse one, each
+/// delivered once or twice.
 fn open(of: &History, messages: &[Message]) -> Vec<OpenOutcome> {
     let apply = |messages: &mut dyn Iterator<Item = &Message>| {
         let mut history = of.clone();

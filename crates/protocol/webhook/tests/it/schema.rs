@@ -163,7 +163,8 @@ fn every_sample_is_as_its_schema_says() {
     }
 }
 
-/// What the contract says of a member: its form, its codes, and its documentation without marks.
+/// The contract's description of a member: its form, its codes, and its documentation without
+/// marks.
 #[test]
 fn members_are_described_in_full() {
     let components = components();

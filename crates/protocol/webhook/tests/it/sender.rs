@@ -162,7 +162,7 @@ fn nothing_follows_a_final_status() {
     }
 }
 
-/// What a receiver makes of the outcomes is what the sender reported.
+/// A receiver derives from the outcomes the state that the sender reported.
 #[test]
 fn a_receivers_history_follows_every_sequence_that_can_be_reported() {
     let mut open = vec![(instruction(), history::PaymentHistory::new(), now())];

@@ -703,8 +703,8 @@ fn headers_and_paths_have_their_names() {
     );
 }
 
-/// What goes with a trigger (Default), typed by hand: the samples are made by the table that they
-/// are checked with.
+/// The values that go with a trigger (Default), typed by hand: the samples are made by the table
+/// that they are checked with.
 #[test]
 fn what_goes_with_a_trigger() {
     for (trigger, action_type, action_status, mandate_status, variant) in [

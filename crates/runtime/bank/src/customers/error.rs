@@ -192,7 +192,7 @@ pub enum CustomerRecordErrorKind {
         /// The other place.
         other: Place,
     },
-    /// More than the bound.
+    /// A value beyond its bound.
     #[error("expected at most {max} {what}, found more")]
     TooMany {
         /// Their name in the plural.

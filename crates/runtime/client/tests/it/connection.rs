@@ -1,4 +1,4 @@
-//! What is made of `connection.toml`.
+//! The values made of `connection.toml`.
 
 use crate::authority::Authority;
 use crate::log::Log;

@@ -8,7 +8,7 @@ use bankrail_client::receivers::keys::{JwksUrl, JwksUrlError, JwksUrlOptions, Se
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What the address answers, and how often it was asked.
+/// The answers of the address, and the number of requests.
 #[derive(Default)]
 struct Address {
     status: u16,

@@ -1,4 +1,4 @@
-//! What is logged.
+//! The events that are logged.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};

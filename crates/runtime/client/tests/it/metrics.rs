@@ -1,4 +1,4 @@
-//! What is counted, and that `docs/metrics.md` has it.
+//! The metrics, and their rows in `docs/metrics.md`.
 
 use crate::provider::{Provider, Reply, request};
 use crate::receivers::{deliver, delivery, message, options, receivers_with, seal, send};

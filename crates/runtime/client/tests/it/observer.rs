@@ -1,4 +1,4 @@
-//! What the operator is told of each delivery.
+//! The reports to the operator about each delivery.
 
 use crate::provider::start;
 use crate::receivers::{

@@ -75,8 +75,8 @@ impl Outage {
         (entry.state, entry.attempts)
     }
 
-    /// How long from now until this many messages are handled. The clock of the leases stands
-    /// still.
+    /// Returns the time from now until this many messages are handled. The clock of the leases
+    /// stands still.
     async fn until_handled(&self, messages: u64) -> Duration {
         let begun = Instant::now();
         while self.inbox.inner.counts().await.unwrap().completed < messages {

@@ -553,7 +553,7 @@ async fn a_wait_of_more_than_a_second_is_told_once() {
 
 const JUMPS: [i64; 3] = [3_600_000, 86_400_000, 365 * 86_400_000];
 
-/// What was counted, and what a service asked for, while the clock was ahead.
+/// The calls counted, and the pauses that a service asked for, while the clock was ahead.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_was_ahead_holds_back_no_longer_than_was_asked() {
     let log = Log::start();

@@ -1,4 +1,4 @@
-//! What a person reads in the log of a poller.
+//! The lines that a person reads in the log of a poller.
 
 use crate::log::Log;
 use crate::provider::{ACCOUNT, Provider, Reply};

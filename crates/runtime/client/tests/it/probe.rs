@@ -1,4 +1,4 @@
-//! What a probe says of a way that is free, and of what stands in it.
+//! The steps that a probe reports, with and without obstacles.
 
 use crate::provider::{Provider, Reply};
 use bankrail_client::{Probe, ProbeStep};
@@ -10,7 +10,7 @@ fn timely(status: u16, body: impl Into<Vec<u8>>) -> Reply {
     Reply::new(status, body).header("date", "Sat, 21 Nov 2026 06:00:00 GMT")
 }
 
-/// What a service without metadata answers.
+/// The answers of a service without metadata.
 fn no_metadata() -> [Reply; 2] {
     [(); 2].map(|()| timely(404, ""))
 }

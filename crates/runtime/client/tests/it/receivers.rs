@@ -574,7 +574,8 @@ async fn method_type_and_size() {
     );
 }
 
-/// What `serve::Server` sends in place of a delivery that it could not read, or without `Host`.
+/// The answers that `serve::Server` sends in place of a delivery that it could not read, or without
+/// `Host`.
 #[tokio::test]
 async fn what_the_server_finds_in_a_head_is_refused() {
     let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());

@@ -21,7 +21,7 @@ const KIND: MessageKind = MessageKind::PaymentOutcome;
 const TABLE: &str = "CREATE TABLE paid (attempt INTEGER NOT NULL)";
 const COUNT: &str = "SELECT count(*) FROM paid";
 
-/// How the work ends after its effect.
+/// The end of the work after its effect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     End,

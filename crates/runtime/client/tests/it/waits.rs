@@ -1,4 +1,4 @@
-//! How long calls wait, what they say meanwhile, and what ends their waiting.
+//! The waits of calls, the reports meanwhile, and the events that end a wait.
 
 use crate::log::Log;
 use crate::provider::{ACCOUNT, Provider, Reply, request, start, token_text};

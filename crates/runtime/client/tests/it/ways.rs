@@ -137,7 +137,7 @@ async fn a_proxy_that_is_not_there_is_not_the_service() {
     );
 }
 
-/// What a proxy answers to CONNECT is no answer of the service: the token stays, and nobody waits.
+/// A proxy's answer to CONNECT is no answer of the service: the token stays, and nobody waits.
 #[tokio::test]
 async fn a_proxy_that_refuses_is_not_the_service() {
     for answer in REFUSALS {

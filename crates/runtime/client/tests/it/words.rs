@@ -1,4 +1,4 @@
-//! What the log says of a call that failed: where, at what, why, and what to check.
+//! The log's report about a failed call: where, at what, why, and what to check.
 
 use crate::log::Log;
 use crate::provider::{API_KEY, KEY, Provider, Reply, start};

@@ -1,4 +1,4 @@
-//! What a server answers to heads that it cannot take: requests as bytes, over TCP.
+//! The answers of a server to heads that it cannot take: requests as bytes, over TCP.
 
 use crate::serve::{Counter, Running, start};
 use bankrail_http::serve::ServerOptions;

@@ -66,7 +66,8 @@ async fn heads_are_refused_with_body_and_request_key() {
     }
 }
 
-/// What `serve::Server` sends in place of a request that it could not read, or without `Host`.
+/// The answers that `serve::Server` sends in place of a request that it could not read, or without
+/// `Host`.
 #[tokio::test(flavor = "current_thread")]
 async fn what_the_server_finds_in_a_head_is_refused_with_body_and_request_key() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! What is counted, and that `docs/metrics.md` has it.
+//! The metrics, and their rows in `docs/metrics.md`.
 
 use crate::delivery::world::{Reply, World as DeliveryWorld};
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};

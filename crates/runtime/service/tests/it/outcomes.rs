@@ -1,4 +1,4 @@
-//! What a layer around the routers learns of each call.
+//! The outcome of each call that a layer around the routers sees.
 
 use crate::world::{
     API_KEY, AUDIENCE, FORM, OTHER_KEY, SCOPES, World, keys, statement_request, token_request,

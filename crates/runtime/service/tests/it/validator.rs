@@ -12,10 +12,10 @@ pub(crate) struct Validator {
     met: RefCell<BTreeSet<String>>,
 }
 
-/// What the transport adds to answers.
+/// The headers that the transport adds to answers.
 const OF_TRANSPORT: [&str; 3] = ["content-type", "content-length", "allow"];
 
-/// What the validator knows; anything else in a schema would be passed over.
+/// The keywords that the validator supports; it would ignore any other one in a schema.
 const KEYWORDS: [&str; 24] = [
     "$ref",
     "allOf",

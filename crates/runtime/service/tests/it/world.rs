@@ -48,7 +48,7 @@ pub(crate) fn keys() -> &'static [SigningKey; 2] {
     KEYS.get_or_init(|| [(); 2].map(|()| SigningKey::generate(RsaSize::Rsa2048).unwrap()))
 }
 
-/// How a part fails.
+/// The failure of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Fails = 1,
@@ -118,7 +118,7 @@ pub(crate) struct Accounts {
     pub(crate) spared: AtomicUsize,
     /// Not 0 if the next position of a page is its own.
     pub(crate) stuck: AtomicUsize,
-    /// How far a next position is after the right one.
+    /// The distance of a next position from the right one.
     pub(crate) far: AtomicUsize,
     /// Not 0 if pages have no entries but a next position.
     pub(crate) barren: AtomicUsize,

@@ -187,8 +187,8 @@ async fn answer<S: ReplayStore + TokenStore + SeenEntries>(
     }
 }
 
-/// What a store of used assertions must answer to claims whose times are within the grace period of
-/// each other: the function decides.
+/// The answers that a store of used assertions must give to claims whose times are within the grace
+/// period of each other: the function decides.
 #[derive(Default)]
 struct Used(HashMap<u8, Timestamp>);
 

@@ -115,7 +115,7 @@ struct Times {
     took: Vec<Duration>,
 }
 
-/// What happened in a period.
+/// The events of a period.
 #[derive(Clone, Copy, Debug)]
 struct Period {
     per_second: f64,

@@ -83,7 +83,7 @@ impl Biller {
         }
     }
 
-    /// What is still printed until it ends.
+    /// Returns the lines that are still printed until it ends.
     fn rest(&self) -> Vec<Value> {
         let mut rest = Vec::new();
         loop {

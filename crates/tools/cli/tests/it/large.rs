@@ -1,4 +1,4 @@
-//! What a large file costs. Linux says how much memory a process has held at most.
+//! The cost of a large file. Linux says how much memory a process has held at most.
 
 use crate::documents::{entry, xml};
 use crate::{Folder, command};

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// How a run ended.
+/// The end of a run.
 struct Run {
     status: i32,
     out: String,

@@ -253,7 +253,8 @@ impl Session {
         })
     }
 
-    /// Judges the rows about what takes weak receivers down, and what they take afterwards.
+    /// Judges the rows about messages that take weak receivers down, and about good messages
+    /// afterwards.
     async fn endure(&mut self) -> Result<(), JudgeError> {
         let known = "S21.26";
         let Some((old, id)) = self.old.take() else {

@@ -66,13 +66,13 @@ struct Entry {
     is_fast: bool,
 }
 
-/// What happened so far. The clock stands still until it is stepped.
+/// The state of the bank so far. The clock stands still until it is stepped.
 struct Bank {
     fault: &'static str,
     /// Account, currency, entries.
     accounts: Vec<(String, String, Vec<Entry>)>,
     now: u64,
-    /// When each token was issued.
+    /// The time at which each token was issued.
     tokens: HashMap<String, u64>,
     /// The calls of an hour, by who or what is counted.
     calls: HashMap<(String, u64), u64>,

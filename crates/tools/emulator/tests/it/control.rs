@@ -525,7 +525,7 @@ async fn receivers(world: &World) -> Arc<Mutex<Vec<String>>> {
     kept
 }
 
-/// What the bank signs with, and what it encrypts to.
+/// Returns the bank's signing key, and the key that it encrypts to.
 fn keys() -> (CurrentKey<SigningKey>, EncryptionKey) {
     let encryption = EncryptionKey::from_pem(&KEY.verifying_key().to_spki_pem())
         .unwrap()
@@ -533,7 +533,7 @@ fn keys() -> (CurrentKey<SigningKey>, EncryptionKey) {
     (CurrentKey::new(KEY.clone().with_kid("bank")), encryption)
 }
 
-/// What the customer reads in what it was sent.
+/// Returns the messages that the customer reads in the bodies it received.
 fn opened(bodies: &Mutex<Vec<String>>) -> Vec<Result<Value, ()>> {
     let decryption = DecryptionKey::from_pem(&KEY.to_pkcs8_pem())
         .unwrap()

@@ -129,7 +129,8 @@ async fn connections_that_break() {
     assert_eq!(line, format!("{LINE} 200 (half body)"));
 }
 
-/// What arrives at a socket: nothing after a reset, and half of the announced length otherwise.
+/// The bytes that arrive at a socket: none after a reset, and half of the announced length
+/// otherwise.
 #[tokio::test]
 async fn breaks_as_a_socket_sees_them() {
     let bank = FakeBank::start_with(FakeBankOptions::new().plain_http(true)).await;

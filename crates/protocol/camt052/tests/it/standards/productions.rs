@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// Where a text stands in a document.
+/// The place of a text in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum In {
     /// In an element of supplementary data, and in a narrative.

@@ -1,4 +1,5 @@
-//! What is said of an account: the end of its days, balances that do not add up, and what it is.
+//! The notices about an account: the end of its days, balances that do not add up, its currency and
+//! kind.
 
 use super::bank::{Bank, Customer, balance, booked, date, end_of, new, thorough};
 use crate::support::document_xml;

@@ -25,7 +25,7 @@ pub(super) struct Row {
     pub(super) amount: i64,
     pub(super) booked: bool,
     pub(super) reference: Option<u32>,
-    /// What the payer said.
+    /// The payer's text.
     pub(super) text: Option<u32>,
     /// The booking day.
     pub(super) day: i64,

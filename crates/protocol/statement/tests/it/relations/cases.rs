@@ -33,8 +33,8 @@ fn reference(number: u32) -> String {
     format!("<AcctSvcrRef>R{number}</AcctSvcrRef>")
 }
 
-/// What is said of a second and a third walk, which list the same. Each earlier entry is named by
-/// its place in the first.
+/// Returns the relations that a second and a third walk find, which list the same. Each earlier
+/// entry is named by its place in the first.
 fn relations(walks: [&[String]; 3], currencies: [&str; 3]) -> Vec<String> {
     let now = "2021-07-29T10:00:00.000Z".parse().unwrap();
     let mut poll = AccountPoll::new(None, thorough());

@@ -314,7 +314,7 @@ fn a_secret_that_everybody_may_read_is_logged() {
     assert!(!log().contains("every user of the machine"));
 }
 
-/// Of a JWK set those keys are taken that verify, or the one with the stated `kid`.
+/// The verifying keys of a JWK set are taken, or the one with the stated `kid`.
 #[test]
 fn keys_of_a_jwk_set() {
     let folder = Folder::new();

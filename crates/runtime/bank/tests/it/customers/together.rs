@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: instances on several machines.
+//! Instances on several machines, which only PostgreSQL allows.
 
 use super::fixture::{Folder, customer, record};
 use crate::engines::{Engine, Postgres};

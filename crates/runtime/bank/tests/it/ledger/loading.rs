@@ -275,7 +275,7 @@ async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Whatever is loaded, the answer is about what was loaded: a panic would be an error of the
+    /// The answer is about the loaded file, whatever it holds: a panic would be an error of the
     /// store.
     #[test]
     fn any_bytes_are_loaded_or_refused(

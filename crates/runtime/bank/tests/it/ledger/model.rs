@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 const ORDERS: [SortOrder; 2] = [SortOrder::Forward, SortOrder::Backward];
 
-/// What happens: a booking on one of two days, or the next page of one of four walks.
+/// A step: a booking on one of two days, or the next page of one of four walks.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Book { day: usize, cents: u32, debit: bool },

@@ -1,4 +1,4 @@
-//! Where a page ends.
+//! The ends of pages.
 
 use super::{account, ledger, page, paid, today};
 use crate::engines::{Books, Engine, over_both};

@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: transactions that go on beside each other.
+//! Concurrent transactions, which only PostgreSQL has.
 
 use super::{account, ledger_in, paid, today, whole};
 use crate::engines::{Engine, Postgres};

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 const PROMPT: Duration = Duration::from_millis(5);
 
-/// What the other endpoints do.
+/// The behaviour of the other endpoints.
 #[derive(Clone, Copy, Debug)]
 enum Others {
     Hang,

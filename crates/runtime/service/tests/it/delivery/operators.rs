@@ -1,4 +1,4 @@
-//! What an operator does with a dispatcher.
+//! The operations of an operator on a dispatcher.
 
 use super::world::{Reply, World};
 use bankrail_mailbox::{

@@ -57,7 +57,7 @@ impl Outage {
         self.outbox.inner.counts(None).await.unwrap().delivered
     }
 
-    /// How long from now until this many messages are recorded as delivered.
+    /// Returns the time from now until this many messages are recorded as delivered.
     async fn until_delivered(&self, messages: u64) -> Duration {
         let begun = Instant::now();
         while self.delivered().await < messages {

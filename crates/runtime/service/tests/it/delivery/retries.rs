@@ -282,8 +282,8 @@ async fn a_message_to_a_removed_endpoint_is_kept() {
     );
 }
 
-/// Whatever the receiver does, every message is delivered or a dead letter in the end, and every
-/// delivered message was received.
+/// With any behaviour of the receiver, every message is delivered or a dead letter in the end, and
+/// every delivered message was received.
 #[tokio::test]
 async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! What an operator sees of a dispatcher.
+//! The snapshot of a dispatcher that an operator sees.
 
 use super::world::{Reply, World};
 use bankrail_service::delivery::{BreakerPolicy, CircuitState};

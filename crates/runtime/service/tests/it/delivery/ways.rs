@@ -73,8 +73,8 @@ async fn deliveries_go_through_the_proxy_of_the_options() {
     }
 }
 
-/// What a proxy answers to CONNECT is no answer of the receiver: a 410 does not stop its endpoint,
-/// and a `Retry-After` delays nothing.
+/// A proxy's answer to CONNECT is no answer of the receiver: a 410 does not stop its endpoint, and
+/// a `Retry-After` delays nothing.
 #[tokio::test]
 async fn a_proxy_that_refuses_is_not_the_receiver() {
     for answer in REFUSALS {

@@ -68,7 +68,7 @@ fn opener(customer: usize) -> Opener {
     .unwrap()
 }
 
-/// What the receiver does with the next request.
+/// The receiver's treatment of the next request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     Good,

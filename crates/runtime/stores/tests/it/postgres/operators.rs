@@ -1,5 +1,5 @@
-//! What an operator does while a worker changes the same message, and how an operator's lists are
-//! read.
+//! Operations of an operator while a worker changes the same message, and the reading of an
+//! operator's lists.
 
 use super::client;
 use crate::engines::{

@@ -1,4 +1,4 @@
-//! How statements reach the server, and how it plans them.
+//! The form in which statements reach the server, and its plans for them.
 
 use super::client;
 use crate::counters::{charge, policy};
@@ -187,7 +187,7 @@ async fn deliver(store: &PostgresStore, number: u32) {
     outbox.forget(at(0)).await.unwrap();
 }
 
-/// What is kept beside the messages.
+/// Stores the records beside the messages.
 async fn keep(store: &PostgresStore) {
     let account = "A".parse::<AccountId>().unwrap();
     let seen = SeenEntry::new(EntryKey::from([1; 32]), 1, None);
@@ -265,7 +265,8 @@ async fn plans(transaction: &Transaction<'_>) -> Result<Plans, Error> {
     Ok(plans)
 }
 
-/// What the server has parsed and planned, it need not parse and plan again for the next message.
+/// A statement that the server has parsed and planned is not parsed and planned again for the next
+/// message.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn each_statement_is_prepared_once_for_a_connection() {
@@ -303,8 +304,8 @@ const SHORT: &[&str] = &[
     "bankrail_history_change",
 ];
 
-/// What the condition of a scan by these indexes must contain, so that it begins at a position and
-/// not with old versions of rows, or looks for one row.
+/// The text that the condition of a scan by these indexes must contain, so that it begins at a
+/// position and not with old versions of rows, or looks for one row.
 const CONDITIONS: &[(&str, &str)] = &[
     ("bankrail_outbox_queue_pkey", "(entry = "),
     ("bankrail_inbox_queue_pkey", "(entry = "),

@@ -101,8 +101,8 @@ async fn work_that_shares_a_transaction_is_kept_or_undone_alone() {
     assert_eq!(rows(&store).await, 29);
 }
 
-/// What shares a transaction that is not committed is answered so, also what was refused in it: for
-/// what others had written.
+/// All calls that share a transaction without a commit get its error, also those that were refused
+/// in it because of what others had written.
 #[tokio::test]
 async fn a_refusal_does_not_outlive_what_it_was_for() {
     let engine = sqlite_file();

@@ -161,7 +161,7 @@ pub(super) struct CallList {
 }
 
 impl CallList {
-    /// The newest calls of a filter, at most so many.
+    /// Returns the newest calls of a filter, at most this many.
     pub(super) fn newest(shared: &PageState, filter: &Filter, most: usize) -> Self {
         Self::before(shared, filter, None, most).0
     }

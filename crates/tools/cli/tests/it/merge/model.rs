@@ -1,4 +1,4 @@
-//! What is merged, against a model that has all entries in memory and writes the document as a
+//! Merged documents, against a model that has all entries in memory and writes the document as a
 //! whole.
 
 use crate::documents::{ACCOUNT, answer};

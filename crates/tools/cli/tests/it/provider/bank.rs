@@ -40,7 +40,7 @@ pub(super) fn copy_of_data(folder: &Folder) -> PathBuf {
 pub(super) struct Bank {
     child: Child,
     news: Receiver<String>,
-    /// What it printed before it served.
+    /// The lines that it printed before it served.
     pub(super) first: Vec<String>,
     pub(super) data: PathBuf,
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// What `control.json` says: the address and the token.
+/// Returns the address and the token in `control.json`.
 fn access(data: &Path) -> (String, String) {
     let said: Value =
         serde_json::from_slice(&std::fs::read(data.join("control.json")).unwrap()).unwrap();

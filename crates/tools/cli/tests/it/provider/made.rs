@@ -29,7 +29,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Those that a start leaves as they are.
+/// Returns the files that a start leaves as they are.
 fn lasting(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = files(folder);
     let changing = [

@@ -1,4 +1,4 @@
-//! What a provider answers, and what it prints of it.
+//! A provider's answers, and the lines that it prints about them.
 
 use super::bank::{Bank, Customer, control, copy_of_data};
 use crate::{Folder, text};

@@ -62,7 +62,7 @@ pub(super) enum Recipe {
     Changed(Part, Change),
     /// A usual message with white space in the header of its JWE.
     Respelled,
-    /// A usual message whose tag its header is not part of.
+    /// A usual message whose tag does not cover its header.
     Unbound,
     /// A usual message that is compressed before it is encrypted.
     Compressed,

@@ -81,8 +81,8 @@ struct Load {
     stop: AtomicBool,
 }
 
-/// What one task was told: when each charge was admitted, and which assertions were used for the
-/// first time.
+/// The answers that one task got: when each charge was admitted, and which assertions were used for
+/// the first time.
 #[derive(Default)]
 struct Told {
     customer: String,
@@ -121,7 +121,7 @@ impl Load {
         told
     }
 
-    /// How much is left. `None`: an error.
+    /// Charges a cost, and returns the rest. `None`: an error.
     async fn charge(&self, customer: &str, cost: u32) -> Option<u32> {
         let decision = self
             .counters

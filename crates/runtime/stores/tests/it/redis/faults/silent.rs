@@ -20,7 +20,7 @@ struct Hanging {
     opened: AtomicUsize,
     /// The number of times that it was sent `SET`, as `RedisStore::check` does, answered or not.
     written: AtomicUsize,
-    /// How long an answer takes.
+    /// The delay of an answer.
     delay: Duration,
 }
 
