@@ -83,7 +83,7 @@ proptest! {
         prop_assert!(counters.is_empty());
     }
 
-    /// Most requests come in the same piece of time as the one before.
+    /// Most requests come in the same window as the one before.
     #[test]
     fn a_few_keys_are_judged_as_by_states_of_their_own(
         shape in shapes(),
@@ -146,7 +146,7 @@ fn a_key_follows_the_windows_that_another_brought() {
 }
 
 /// Under another policy the windows that it has not are forgotten, and those that it adds start
-/// empty, also while no piece of time has ended.
+/// empty, also while no window has ended.
 #[test]
 fn a_key_has_the_windows_of_the_policy_in_force_only() {
     let lengths = [1_000, 60_000, 3_600_000];
