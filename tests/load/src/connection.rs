@@ -69,7 +69,7 @@ impl Dialer {
 pub(crate) struct Connection {
     stream: TlsStream<TcpStream>,
     buffer: Vec<u8>,
-    /// True after the first answer: the server may close it at any time.
+    /// True after the first answer: from then on the server may close the connection at any time.
     pub(crate) used: bool,
 }
 

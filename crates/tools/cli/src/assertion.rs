@@ -90,7 +90,7 @@ pub(crate) struct Explain {
     /// to 30 s too far ahead, no typ or client-authentication+jwt
     #[arg(long)]
     lenient: bool,
-    /// Print one JSON object for each step, on a line each
+    /// Print one line of JSON for each step
     #[arg(long)]
     json: bool,
 }

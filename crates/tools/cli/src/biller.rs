@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     /// The data folder, made if it does not exist; by default biller beside the connection
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
-    /// Print one JSON object for each line
+    /// Print each line as a JSON object
     #[arg(long)]
     json: bool,
     /// The seconds between two polls of an account; by default 600, or more if the accounts

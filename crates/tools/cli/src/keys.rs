@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Show {
         #[command(flatten)]
         files: Files,
-        /// Print one JSON object for each key, on a line each
+        /// Print one line of JSON for each key
         #[arg(long)]
         json: bool,
     },

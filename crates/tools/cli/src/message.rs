@@ -50,7 +50,7 @@ pub(crate) struct Check {
     /// The kind of message that the receiver takes
     #[arg(long, value_parser = kinds())]
     kind: Option<MessageKind>,
-    /// Print one JSON object for each file, on a line each
+    /// Print one line of JSON for each file
     #[arg(long)]
     json: bool,
 }

@@ -110,7 +110,7 @@ pub(crate) struct Explain {
     /// The sender's public key or keys
     #[arg(long, value_name = "FILE", requires = "decrypt")]
     verify: Option<String>,
-    /// Print one JSON object for each step, on a line each
+    /// Print one line of JSON for each step
     #[arg(long)]
     json: bool,
 }

@@ -201,7 +201,7 @@ pub(crate) struct Check {
     /// Read strictly: the first violation of the schema refuses a document
     #[arg(long)]
     strict: bool,
-    /// Print one JSON object for each finding and one for each file, on a line each
+    /// Print one line of JSON for each finding, and one for each file
     #[arg(long)]
     json: bool,
 }

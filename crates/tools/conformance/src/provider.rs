@@ -43,8 +43,8 @@ impl ProviderJudge {
         Judge::new(url, customer, signing_key, options).map(Self)
     }
 
-    /// Makes the calls: first one token and the statements, then what must be refused, then what
-    /// uses up the budget.
+    /// Makes the calls: first one token and the statements, then the calls that must be refused,
+    /// then those that use up the budget.
     ///
     /// # Errors
     /// [`JudgeError`] if nobody answers, a request cannot be made, or no row is selected.
@@ -57,8 +57,8 @@ bankrail_values::impl_debug!(ProviderJudge);
 
 /// A customer of the provider.
 ///
-/// It should be one for tests. Its accounts should have entries of today, one of them fast
-/// payments, one of them credits to virtual accounts.
+/// Use a test customer. Its accounts should have entries of today; one account should have fast
+/// payments, and one credits to virtual accounts.
 #[derive(Clone, Debug)]
 pub struct Customer {
     code: String,
@@ -96,7 +96,7 @@ options! {
     /// The options of a [`ProviderJudge`](ProviderJudge).
     #[derive(Clone, Debug)]
     pub struct ProviderJudgeOptions {
-        /// Another customer of the provider, for the rows about what must be kept from each other.
+        /// Another customer of the provider, for the rows about the separation of customers.
         /// Default: those rows are not seen.
         second_customer(Customer => Some): Option<Customer> = None,
         /// The key of that customer. Default: the rows that need it are not seen.

@@ -37,9 +37,9 @@ const MAX_LIST_BYTES: usize = 32 << 20;
 /// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
 ///
 /// It plays the provider: it delivers about 1,300 messages over HTTPS, good ones and hostile ones.
-/// Each run makes up new mandates, payments and cases, and receivers store them: judge a test
+/// Each run invents new mandates, payments and cases, which receivers store: judge a test
 /// installation. Rows under "Beyond SPEC.md" are about points that the specification leaves open. A
-/// receiver that differs from what is sensible there is [`Verdict::Noted`](crate::Verdict::Noted).
+/// receiver that behaves unusually there is [`Verdict::Noted`](crate::Verdict::Noted).
 pub struct ReceiverJudge(Session);
 
 impl ReceiverJudge {

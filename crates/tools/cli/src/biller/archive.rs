@@ -49,7 +49,7 @@ pub(crate) enum Command {
         /// The folder to make; a biller can use it afterwards
         #[arg(long, value_name = "FOLDER")]
         into: PathBuf,
-        /// Print one JSON object for each line
+        /// Print each line as a JSON object
         #[arg(long)]
         json: bool,
     },

@@ -255,7 +255,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The XML of a document, and the answer that it came in, if it did.
+/// The XML of a document, and the answer around it, if any.
 fn open<'a>(
     name: &str,
     mut source: Box<dyn BufRead + 'a>,

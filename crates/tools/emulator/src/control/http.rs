@@ -32,7 +32,7 @@ impl Control {
     /// | 401 | there is no token, or another one |
     /// | 404 | there is no such path, or nothing of that name |
     /// | 405 | the method is not POST |
-    /// | 409 | what was asserted is not so |
+    /// | 409 | the assertion does not hold |
     /// | 413 | the body is longer than 8 MiB |
     /// | 500 | the bank cannot do it |
     ///

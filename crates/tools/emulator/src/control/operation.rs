@@ -201,8 +201,7 @@ impl Operation {
                         ),
                         Member::number(
                             "rate",
-                            "How many times as fast as the real time the clock runs, at most \
-                             1000000; 0 makes it stand still.",
+                            "The speed of the clock as a multiple of the real time, at most 1000000; 0 makes it stand still.",
                         ),
                         Member::text(
                             "assertions",
@@ -216,7 +215,10 @@ impl Operation {
                 name: "step-clock",
                 about: "Advances the bank's clock.",
                 members: const {
-                    &[Member::number("seconds", "The seconds to advance it by.").required()]
+                    &[
+                        Member::number("seconds", "The seconds to advance the clock by.")
+                            .required(),
+                    ]
                 },
             },
             Self::Limits => Row {
@@ -246,12 +248,11 @@ impl Operation {
                 about: "Lists the faults that are ordered.",
                 members: &[],
             },
-            Self::AddFault => {
-                Row {
-                    name: "add-fault",
-                    about: "Orders a fault for calls, or for deliveries to receivers.",
-                    members: const {
-                        &[
+            Self::AddFault => Row {
+                name: "add-fault",
+                about: "Orders a fault for calls, or for deliveries to receivers.",
+                members: const {
+                    &[
                         Member::text(
                             "fault",
                             "The name of the fault, after token-, statement- or webhook- for calls \
@@ -268,15 +269,14 @@ impl Operation {
                             "The share of the calls that meets the fault, such as 0.1 or 10%; all \
                              calls by default.",
                         ),
-                        Member::number("skip", "The calls that are spared before the fault begins."),
+                        Member::number("skip", "The number of calls before the fault begins."),
                         Member::number(
                             "count",
-                            "The calls that meet the fault before it ends; no end by default.",
+                            "The number of calls that meet the fault before it ends; no end by default.",
                         ),
                     ]
-                    },
-                }
-            }
+                },
+            },
             Self::RemoveFault => Row {
                 name: "remove-fault",
                 about: "Ends a fault, or all.",
@@ -301,7 +301,7 @@ impl Operation {
                         CALL_AFTER,
                         Member::number(
                             "most",
-                            "The most calls that are shown, the newest; 100 by default.",
+                            "The maximum number of calls to show, the newest ones; 100 by default.",
                         ),
                     ]
                 },
@@ -350,7 +350,7 @@ impl Operation {
                         ),
                         Member::text(
                             "reference",
-                            "The bank's reference, under which the entry is booked once.",
+                            "The bank's reference; a second entry with it is not booked.",
                         ),
                         Member::text("narrative", "The remittance text."),
                         Member::text("counterparty", "The other party's name."),
@@ -371,7 +371,7 @@ impl Operation {
                         Member::number(
                             "seed",
                             "The number of the story: the same number gives the same bookings. \
-                             Drawn by default, and answered.",
+                             Random by default, and part of the answer.",
                         ),
                     ]
                 },
@@ -418,7 +418,7 @@ impl Operation {
                         Member::number(
                             "seed",
                             "The number of the story: the same number gives the same identifiers. \
-                             Drawn by default, and answered.",
+                             Random by default, and part of the answer.",
                         ),
                         Member::flag(
                             "shuffled",
@@ -439,13 +439,19 @@ impl Operation {
                 members: const {
                     &[
                         NUMBER,
-                        Member::text("endpoint", "In place of a number: all dead letters of it."),
+                        Member::text(
+                            "endpoint",
+                            "In place of a number: all dead letters of this endpoint.",
+                        ),
                         Member::text(
                             "since",
                             "With an endpoint: the messages delivered from this time on, in place \
                              of dead letters, for a customer restored from a backup of that time.",
                         ),
-                        Member::text("until", "With since: and before this time. Now by default."),
+                        Member::text(
+                            "until",
+                            "With since: the messages delivered before this time; now by default.",
+                        ),
                     ]
                 },
             },
@@ -504,13 +510,13 @@ impl Operation {
             },
             Self::RotateApiKey => Row {
                 name: "rotate-api-key",
-                about: "Gives a customer a new API key, and shows it; the one before ends later.",
+                about: "Gives a customer a new API key, and shows it; the old one stays valid for some hours.",
                 members: const {
                     &[
                         Member::text("code", "The customer code.").required(),
                         Member::number(
                             "overlap",
-                            "The hours for which the keys before stay valid; 24 by default.",
+                            "The hours for which the old keys stay valid; 24 by default.",
                         ),
                     ]
                 },
@@ -540,8 +546,7 @@ impl Operation {
             },
             Self::Snapshot => Row {
                 name: "snapshot",
-                about: "Keeps what happened so far under a name: entries, messages, tokens and \
-                    counted calls.",
+                about: "Keeps the present entries, messages, tokens and counted calls under a name.",
                 members: const {
                     &[Member::text(
                         "name",
@@ -552,7 +557,7 @@ impl Operation {
             },
             Self::Seed => Row {
                 name: "seed",
-                about: "Puts a snapshot in the place of what happened since. Customers, keys and \
+                about: "Restores a snapshot, and drops what happened since. Customers, keys and \
                     the clock stay as they are.",
                 members: const { &[Member::text("name", "The name of the snapshot.").required()] },
             },
@@ -586,7 +591,7 @@ const CALL_ANSWER: Member = Member::text("answer", "A text that the body of the 
 const CALL_AFTER: Member = Member::number("after", "Only calls with a greater number than this.");
 const ENDPOINT: Member = Member::text("endpoint", "The endpoint.");
 const NUMBER: Member = Member::number("number", "The number of the message.");
-const REASON: Member = Member::text("reason", "The reason, for those who look later.");
+const REASON: Member = Member::text("reason", "The reason, for the record.");
 const BY: Member = Member::text("by", "The name of the person who asks for it.");
 
 /// A member of the JSON object that an operation takes.

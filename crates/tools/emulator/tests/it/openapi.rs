@@ -78,7 +78,7 @@ fn the_published_document_has_each_operation_and_no_other() {
         "info": {
             "title": "Control of a bank in a box",
             "version": "1",
-            "description": "What steers `bankrail provider` while it runs with --control. Each answer is a JSON object. \
+            "description": "Operations on a `bankrail provider` that runs with --control. Each answer is a JSON object. \
                 The address and the token are in control.json, in the folder of the bank's data.",
         },
         "servers": [{ "url": "http://127.0.0.1:8450" }],
@@ -86,7 +86,7 @@ fn the_published_document_has_each_operation_and_no_other() {
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
             "responses": { "Error": {
-                "description": "It was not done, or is not so. Nothing was changed.",
+                "description": "The operation was not carried out, or the assertion does not hold. Nothing was changed.",
                 "content": { "application/json": { "schema": {
                     "type": "object", "required": ["error"],
                     "properties": { "error": {
