@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// The answer of the token endpoint, under its own names, and what else is known of the token.
+/// The answer of the token endpoint, under its own names, and further facts about the token.
 #[derive(Serialize)]
 struct Answer<'a> {
     access_token: &'a str,

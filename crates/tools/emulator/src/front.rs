@@ -440,7 +440,7 @@ async fn answer(
     answer
 }
 
-/// The whole body, or one that is too long for the provider, too. One that does not arrive is an
+/// The whole body, or one that is too long for the provider, too. A body that does not arrive is an
 /// error: a body that does not arrive at the provider either.
 async fn whole(body: Body) -> Result<Bytes, Body> {
     match to_bytes(body, MAX_REQUEST).await {

@@ -22,7 +22,8 @@ pub struct AccountStatus {
     pub label: String,
     /// The state of the account.
     pub state: AccountState,
-    /// Since when it is stopped: it is tried again meanwhile, and no page was recorded yet.
+    /// The time since which the account is stopped: it is tried again meanwhile, and no page was
+    /// recorded yet.
     pub stopped_since: Option<Timestamp>,
     /// The time at which this poller has last recorded a page of it.
     pub last_page: Option<Timestamp>,

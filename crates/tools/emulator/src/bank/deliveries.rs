@@ -321,7 +321,7 @@ impl FakeBank {
     }
 
     /// Encrypts to a new key of the customer from now on. An opener that was made before does not
-    /// know it.
+    /// have it.
     pub fn rotate_encryption_key(&self) {
         self.0
             .webhooks

@@ -95,8 +95,8 @@ impl<'a> Replaceable<'a> {
 
     /// Returns the pending entry that a new one has booked, by its payment. `new_ones` entries of
     /// the page, this one among them, have its payment and replace nothing yet. Nothing is certain
-    /// of rows that are `contended`. If the new one may also be a form of an entry that is gone
-    /// now, it is none of those that have been gone for longer.
+    /// of rows that are `contended`. If the new entry may also be a form of an entry that has just
+    /// gone, it is not related to entries gone for longer.
     pub(super) fn by_payment(
         &mut self,
         new: &EntryLinks,

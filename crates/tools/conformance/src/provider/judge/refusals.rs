@@ -141,7 +141,7 @@ impl Refusal {
         )
     }
 
-    /// A right call with the changes of this row; why it cannot be made.
+    /// Returns a right call with the changes of this row, or the reason why it cannot be made.
     fn call(&self, mut call: Call, target: &Target, token: &str) -> Result<Call, &'static str> {
         let filled = |text: &str| filled(&text.replace("$token", token), target);
         if self.query.is_some() {
