@@ -183,8 +183,8 @@ pub enum Rule {
     OutcomeMandate,
     /// Specification: `bilateral` is only present for creation and amendment actions.
     Bilateral,
-    /// Specification: `debtor_alias_name` is only present for creation and amendment actions.
-    /// Whether their request gave an alias is for the sender to know.
+    /// Specification: `debtor_alias_name` is only present for creation and amendment actions. Only
+    /// the sender can check whether their request gave an alias.
     DebtorAliasName,
     /// `ALIA` needs the alias type and the alias.
     AliasMissing,

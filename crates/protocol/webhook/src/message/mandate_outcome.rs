@@ -14,7 +14,7 @@ use bankrail_values::{HyphenatedUuid, Timestamp};
 #[wire(message)]
 #[non_exhaustive]
 pub struct MandateActionOutcome {
-    /// When the service processed this outcome, not when the mandate system did.
+    /// The time at which the service processed this outcome, not that of the mandate system.
     pub creation_date_time: Timestamp,
     /// Rejected or succeeded.
     pub status: OutcomeStatus,

@@ -35,8 +35,8 @@ pub struct PaymentOutcome {
     pub account_servicer_reference: Option<Text35>,
     /// The clearing system's reference.
     pub clearing_system_reference: Option<Text35>,
-    /// When the payment order met the processing conditions (authorisation and funds checks
-    /// applied).
+    /// The time at which the payment order met the processing conditions (authorisation and funds
+    /// checks applied).
     pub acceptance_date_time: Option<Timestamp>,
     /// The instruction that this is an outcome of.
     pub original_transaction_reference: Option<OriginalTransaction>,

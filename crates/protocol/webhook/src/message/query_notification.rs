@@ -23,7 +23,7 @@ pub type ReminderCount = BoundedText<1, 2>;
 #[wire(message)]
 #[non_exhaustive]
 pub struct QueryNotification {
-    /// When the service processed the notification, not when the query was raised.
+    /// The time at which the service processed the notification, not that of the query.
     pub creation_date_time: Timestamp,
     /// Assigned by the service; quoted when the biller sends a query resolution. Part of the
     /// duplicate check key.

@@ -25,7 +25,7 @@ const MAX_IDLE_LOOKS: u32 = 100;
 ///   and begins at the position that it has recorded. That happens after a restart of the process
 ///   or a failed call. If the recorded position has another cursor too, the page is taken as the
 ///   first one of a full walk.
-/// - A record that cannot be read as a statement is left out and named ([`Imported::unreadable`]).
+/// - A record that cannot be read as a statement is left out and listed ([`Imported::unreadable`]).
 ///
 /// ```no_run
 /// use bankrail_client::{Archive, NewEntries, PolledAccount, Poller, PollerOptions};

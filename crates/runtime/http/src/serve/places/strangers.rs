@@ -95,7 +95,7 @@ impl Strangers {
         self.change(source, |counted| *counted = Counted::default());
     }
 
-    /// Changes what is counted of an address, and the ranks that depend on it.
+    /// Changes the counts of an address, and the ranks that depend on them.
     fn change(&mut self, source: Source, change: impl FnOnce(&mut Counted)) {
         let mut counted = self.sources.remove(&source).unwrap_or_default();
         let network = source.network();

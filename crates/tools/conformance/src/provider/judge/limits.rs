@@ -263,8 +263,8 @@ async fn until_refused(
     )))
 }
 
-/// The verdict on a limit that was met after so many answers, and so many requests that were
-/// refused for another reason before.
+/// The verdict on a limit that was met after this many answers and earlier refusals for other
+/// reasons.
 fn counted(limit: usize, answered: usize, refused: usize) -> Verdict {
     if answered == limit && refused == 0 {
         Verdict::Passed
