@@ -38,19 +38,19 @@ const DEFECTS: [(Asks, &[&str], &str); 12] = [
     (
         Asks::Refusal,
         &["S19.11", "S22.2", "S22.10"],
-        "a customer gets what is another's",
+        "a customer gets another customer's data",
     ),
     (
         Asks::Refusal,
         &[
             "S2.6", "S8.", "S9.", "S19.6", "S19.7", "S20.5", "S20.17", "S22.", "S23.21",
         ],
-        "it lets in what nobody has proved to be right",
+        "it accepts what is not proved to be authentic",
     ),
     (
         Asks::Service,
         &["S21.26", "S23."],
-        "an event is taken twice, or in the wrong order",
+        "an event is handled twice, or in the wrong order",
     ),
     (
         Asks::Service,
@@ -70,12 +70,12 @@ const DEFECTS: [(Asks, &[&str], &str); 12] = [
     (
         Asks::Refusal,
         &[""],
-        "it takes what the specification forbids",
+        "it accepts what the specification forbids",
     ),
     (
         Asks::Service,
         &["S8.", "S19.14", "S20.9", "S22.6"],
-        "it refuses what is right",
+        "it refuses what the specification allows",
     ),
     (
         Asks::Service,
@@ -88,11 +88,7 @@ const DEFECTS: [(Asks, &[&str], &str); 12] = [
         "those who read answers by the specification fail on it",
     ),
     // The last one is the kind of all rows beyond the specification.
-    (
-        Asks::Service,
-        &["-"],
-        "it differs from what live services do",
-    ),
+    (Asks::Service, &["-"], "it differs from live services"),
 ];
 
 /// The place of a row's kind in [`DEFECTS`].
@@ -420,7 +416,8 @@ mod tests {
         ];
         let expected = "S8.3 a title: expected 401, found 200\n\
             provider https://bank.example/: 2 rows, 1 passed, 1 failed, 0 noted, 0 not seen, 0 not run; seed 7\n\
-            mend first: S8.3 a title, because it refuses what is right: expected 401, found 200";
+            mend first: S8.3 a title, because it refuses what the specification allows: expected \
+            401, found 200";
         assert_eq!(judged(&rows).to_string(), expected);
         let junit = judged(&rows).to_junit();
         assert!(
@@ -488,14 +485,14 @@ mod tests {
         let kinds = [
             ("S20.13", Asks::Service, "nothing else works"),
             ("S23.22", Asks::Life, "the receiver stops"),
-            ("S19.11", Asks::Refusal, "another's"),
-            ("S23.21", Asks::Refusal, "nobody has proved"),
-            ("S21.26", Asks::Service, "taken twice"),
+            ("S19.11", Asks::Refusal, "another customer's data"),
+            ("S23.21", Asks::Refusal, "not proved"),
+            ("S21.26", Asks::Service, "handled twice"),
             ("S21.4", Asks::Service, "are lost"),
             ("S6.20", Asks::Service, "money"),
             // The same id as of a message that is lost.
             ("S21.4", Asks::Refusal, "forbids"),
-            ("S8.15", Asks::Service, "refuses what is right"),
+            ("S8.15", Asks::Service, "the specification allows"),
             ("S25.16", Asks::Service, "too early or too late"),
             ("S10.1", Asks::Service, "read answers"),
             ("-", Asks::Service, "live services"),

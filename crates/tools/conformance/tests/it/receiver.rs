@@ -112,7 +112,7 @@ async fn a_receiver_that_takes_too_much_loses_no_message() {
     );
     let first = found.mend_first().unwrap();
     assert!(
-        first.contains("because it takes what the specification forbids"),
+        first.contains("because it accepts what the specification forbids"),
         "{first}"
     );
 }

@@ -82,8 +82,7 @@ pub(super) async fn metadata(judge: &mut Judge) {
                     Ok(found) if found == judge.target.token_url.as_str() => Verdict::Passed,
                     // Addresses are not printed.
                     Ok(_) => Verdict::Noted(
-                        "expected the address that tokens are asked for at, found another"
-                            .to_owned(),
+                        "expected the address of the token endpoint, found another".to_owned(),
                     ),
                     Err(what) => Verdict::Failed(what),
                 }
