@@ -189,7 +189,8 @@ pub enum ProxyError {
     Address,
     /// The hosts that are called without it.
     #[error(
-        "expected hosts without proxy such as localhost,.bank.internal,10.0.0.0/8, found a text with another part"
+        "expected hosts without proxy such as localhost,.bank.internal,10.0.0.0/8, found another \
+         part"
     )]
     Exceptions,
     /// A variable of the environment.

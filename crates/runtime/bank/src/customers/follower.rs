@@ -31,7 +31,7 @@ pub trait CustomerSource: Directory {
     fn interval(&self) -> Duration;
 
     /// Waits until the customers may have changed, so that a follower asks before the end of the
-    /// interval. After an error the follower waits for that end. Default: never ready.
+    /// interval. After an error the follower waits for the whole interval. Default: never ready.
     fn changed(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::pending())
     }

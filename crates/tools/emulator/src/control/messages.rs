@@ -401,8 +401,8 @@ fn outcome(record: &DeliveryRecord) -> String {
             "not acknowledged: expected a body with the status RCVD"
         }
         (Some(DeliveryNote::Gone), _) => "gone: the endpoint is stopped until it is resumed",
-        (Some(DeliveryNote::NotSealed), _) => "it could not be sealed",
-        (Some(_), _) => "it failed",
+        (Some(DeliveryNote::NotSealed), _) => "the message could not be sealed",
+        (Some(_), _) => "the delivery failed",
     };
     let status = record
         .status
