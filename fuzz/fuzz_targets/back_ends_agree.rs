@@ -94,7 +94,7 @@ fn verify_alike(message: &[u8], signature: &[u8]) -> bool {
     one.is_ok()
 }
 
-/// Decrypts an encrypted key. What is no content key is another random one each time.
+/// Decrypts an encrypted key. A failed decryption gives another random content key each time.
 fn decrypt_alike(encrypted: &[u8]) -> Option<Vec<u8>> {
     let [one, other] = KEYS
         .decryption

@@ -1,4 +1,4 @@
-//! Takes claims. What is built from them verifies and holds what was asked for.
+//! Takes claims. The token built from them verifies and holds the given claims.
 
 use arbitrary::Arbitrary;
 use bankrail_client_assertion::{

@@ -1,7 +1,7 @@
 //! Takes the choices of a bank that inserts, moves, repeats, corrects and completes entries between
-//! two polls, of processes that end and of clocks. What the poll hands over is a ledger that equals
-//! the statement: nothing twice, nothing lost, and what was completed is replaced. The banks are
-//! those of the crate's own tests.
+//! two polls, of processes that end and of clocks. The entries that the poll hands over make a
+//! ledger that equals the statement: nothing twice, nothing lost, and completed entries replaced.
+//! The banks are those of the crate's own tests.
 
 #[allow(dead_code, unused_imports)]
 #[path = "../../crates/protocol/statement/tests/it/polling.rs"]

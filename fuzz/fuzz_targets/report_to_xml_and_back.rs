@@ -1,5 +1,5 @@
-//! Takes bytes as a report, or as the choices for an invented one. What can be written, compact,
-//! indented or in a JSON string, is read again as the same document.
+//! Takes bytes as a report, or as the choices for an invented one. A document that can be written,
+//! compact, indented or in a JSON string, is read again as the same document.
 
 use bankrail_camt052::{
     Document, Finding, Mode, ReadLimits, ReadOptions, WriteError, WriteOptions,

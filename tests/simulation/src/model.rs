@@ -478,8 +478,8 @@ impl Model {
         }
     }
 
-    /// The biller's stores are those of the copy again, with the tables beside them. What a handler
-    /// did elsewhere stays.
+    /// The biller's stores are those of the copy again, with the tables beside them. The effects of
+    /// a handler elsewhere stay.
     pub(crate) fn restore_biller(&self, copy: BillerCopy) {
         let mut state = lock(&self.state);
         let lost = state.received.len() - copy.received.len();

@@ -1,5 +1,5 @@
-//! Yesterday's backup over a day's work: what doubles, and what is lost. The guide's page `upgrade`
-//! says the same.
+//! Yesterday's backup over a day's work: the effects that are repeated, and those that are lost.
+//! The guide's page `upgrade` says the same.
 
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;

@@ -150,7 +150,7 @@ impl fmt::Debug for Member<'_> {
 /// document; the first bytes show which it is.
 ///
 /// No member is held in memory as a whole, and nothing is written anywhere. The
-/// [limits](ArchiveLimits) concern what is compressed; a plain document has none.
+/// [limits](ArchiveLimits) apply to compressed data; a plain document has none.
 ///
 /// ```no_run
 /// use bankrail_camt::report::StreamItem;

@@ -107,9 +107,9 @@ pub enum MergeErrorKind {
 /// message of several reports, which may begin and end on any page of the message, only pages
 /// between two others are missed. The pages become one report without a page number:
 ///
-/// - Identification, time of creation and mark of a copy are those of page 1. Of other parts before
-///   the entries one page may state what others leave out; where two state different ones, nothing
-///   is merged. Interest of a later page is added unless it repeats that before.
+/// - Identification, time of creation and mark of a copy are those of page 1. One page may state a
+///   part before the entries that other pages leave out; where two state different ones, nothing is
+///   merged. Interest of a later page is added unless it repeats that before.
 /// - The entries are those of all pages in order.
 /// - Opening balances are those of the first page that has one of the kind, closing balances those
 ///   of the last, of others equal ones are kept once. Interim balances are left out that close a

@@ -326,9 +326,9 @@ impl VerifiedAssertion {
         self.key_id.as_deref()
     }
 
-    /// All claims as they were signed, also those that this crate does not read. Of them, `sub`,
-    /// `aud`, `exp`, `nbf`, `iat`, `iss` and `jti` were checked; everything else is the customer's
-    /// own statement.
+    /// All claims as they were signed, also those that this crate does not read. `sub`, `aud`,
+    /// `exp`, `nbf`, `iat`, `iss` and `jti` were checked; everything else is the customer's own
+    /// statement.
     ///
     /// ```
     /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {

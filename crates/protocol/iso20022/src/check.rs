@@ -52,8 +52,8 @@ impl Checker {
         }
     }
 
-    /// Makes a checker for the element at a path. Of the rules beyond the schema only those within
-    /// it are asked.
+    /// Makes a checker for the element at a path. Only rules beyond the schema within the element
+    /// are applied.
     pub(crate) fn within(shape: &'static Shape, start: String, version: u8) -> Self {
         let mut checker = Self::new(shape, Asked::Everything, version);
         (checker.start, checker.memory) = (start, None);
@@ -164,8 +164,8 @@ impl Checker {
         }
     }
 
-    /// Reports the parts of a model that no document can hold. Of any other model the document is
-    /// written and read again, which reports more.
+    /// Reports the parts of a model that no document can hold. Any other model is written as a
+    /// document and read again, which reports more.
     #[cold]
     fn beyond_schema(&mut self, extras: &Extras) {
         for extra in extras.parts() {

@@ -98,8 +98,8 @@ impl<K: crate::KeyHandle> KeySet<K> {
     /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
     /// - Keys for this use that are refused, for example for their size, are returned with the
     ///   reason. Log them: one of them may be the key that the other side uses next.
-    /// - If only some of the keys have a `kid`, those without are refused. Of keys with the same
-    ///   `kid`, the first [`KeySet::MAX_TRIED`] are taken and the others are refused.
+    /// - If only some of the keys have a `kid`, those without are refused. The first
+    ///   [`KeySet::MAX_TRIED`] keys with the same `kid` are taken, and the others are refused.
     ///
     /// To update an existing set, call [`KeySet::replace`] with the [`KeySet::keys`] of the new
     /// one.

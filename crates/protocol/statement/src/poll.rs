@@ -57,8 +57,8 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 ///   at once.
 /// - A full walk counts over its pages. But pages can shift between two calls, so that one entry is
 ///   on two of them. Therefore an entry that is new only because the same content was on an earlier
-///   page is held back, and a second full walk follows at once. What both have counted is handed
-///   over.
+///   page is held back, and a second full walk follows at once. Entries that both have counted are
+///   handed over.
 ///
 /// - An entry without a reference may be listed in a completed form later, as with its value date,
 ///   its text or its reference, and a booked one in a corrected form under its reference. Then the

@@ -28,8 +28,8 @@ pub fn causes(error: &dyn Error) -> String {
 /// An error for a program's `main`, which prints what ended it as one sentence: the error with its
 /// causes ([`causes`]).
 ///
-/// `?` makes it of any error and of a text. Rust prints `Error: ` and `Debug` of what `main`
-/// returns, which of most other errors are the names of types and fields.
+/// `?` makes it of any error and of a text. Rust prints `Error: ` and the `Debug` form of the error
+/// that `main` returns, which for most errors names types and fields.
 ///
 /// ```
 /// use bankrail_values::{MainError, StoreError, StoreErrorKind};

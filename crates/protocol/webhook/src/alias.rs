@@ -22,9 +22,9 @@ use std::fmt;
 /// - `ORGN`: at most 256 printable ASCII characters, lower case, no white space at the ends.
 ///   Strict: at least 2 characters.
 ///
-/// Digits are ASCII digits. The strict rules are those of the public pattern (Default). Whether an
-/// `ORGN` alias names an organisation and a description or location, a program can judge only in
-/// part: [`Alias::may_describe`].
+/// Digits are ASCII digits. The strict rules are those of the public pattern (Default). A program
+/// can judge only in part if an `ORGN` alias names an organisation and a description or location:
+/// [`Alias::may_describe`].
 ///
 /// ```
 /// use bankrail_webhook::{AliasType, alias::{Alias, is_abn}};

@@ -191,8 +191,8 @@ pub enum Rule {
     /// Specification: "Payment alias (PayID) formats", an alias has the form of its type.
     AliasFormat,
     /// An `ORGN` alias has at least two words, for the organisation and a description or location
-    /// (Specification: "Payment alias (PayID) formats"). How many words these need is only
-    /// estimated, so it is advice.
+    /// (Specification: "Payment alias (PayID) formats"). The number of words that these need is
+    /// only estimated, so the finding is advice.
     OrganisationWords,
     /// `BBAN` needs an account identification.
     AccountMissing,

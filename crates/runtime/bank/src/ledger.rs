@@ -202,8 +202,8 @@ impl<S: Engine> SqlLedger<S> {
     ///   entries were forgotten, a booking on one of these days is refused
     ///   ([`BookError::Forgotten`]).
     /// - Of an account the days are gone at once; then its entries are deleted, 500 in each
-    ///   transaction, so that nobody waits for long. What a failure leaves is deleted with the next
-    ///   call.
+    ///   transaction, so that nobody waits for long. Entries that a failure leaves are deleted with
+    ///   the next call.
     ///
     /// # Errors
     /// [`ForgetError`]; of a future day nothing is changed.

@@ -119,7 +119,7 @@ pub enum CallErrorKind {
     },
     /// The service counted too many calls: 429. Calls are held back until [`CallError::retry_at`],
     /// the time of the service's `Retry-After`: those for a token, and those for the statement of
-    /// this account. Those for other accounts are held back for as long as the slowest limit takes
+    /// this account. Calls for other accounts are held back for as long as the slowest limit takes
     /// for one call, and until then only if the next of them is answered with a `Retry-After` too.
     /// Default: without a `Retry-After`, all calls are held back for as long as the slowest limit
     /// takes for one, which under the specification's limits is 6 minutes for tokens and 144 s for

@@ -178,7 +178,7 @@ impl Pacer {
     /// without being counted again. Both must fall into the same of the policy's longest windows;
     /// after that, the count has no effect any more.
     ///
-    /// What was given back is known to this pacer only, not to others over the same
+    /// A call given back is known to this pacer only, not to others over the same
     /// [`PacerOptions::counters`] and not after a restart. In a window shorter than the longest
     /// one, the call is alone among this pacer's calls; those of others are not seen.
     pub fn not_sent(&self, call: Permit) {

@@ -57,8 +57,8 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement
 ///   calls. The account whose poll has been due for longest goes first. After five pages of an
-///   account, others that are due have their turn. Of the calls of an hour
-///   ([`PageSource::calls_an_hour`]), an account gets its part, and what the others do not need.
+///   account, others that are due have their turn. An account gets its part of the calls of an hour
+///   ([`PageSource::calls_an_hour`]), and the calls that the others do not need.
 /// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]),
 ///   not before the service's `Retry-After`. That includes every failure to get a token and every
 ///   answer that is neither a statement nor the service's own error. A service that fails three
@@ -272,7 +272,7 @@ impl Poller {
     }
 
     /// Fetches and hands over the pages that are due now, and returns the number of recorded ones.
-    /// For tests, and for callers with their own loop. What fails is in [`Poller::status`].
+    /// For tests, and for callers with their own loop. Failures are in [`Poller::status`].
     pub async fn run_due(&self) -> usize {
         let (_stopping, stopped) = watch::channel(false);
         let mut recorded = 0;

@@ -141,7 +141,7 @@ impl fmt::Debug for KnownCaller {
 /// Takes a request through the steps of an endpoint. Returns the caller, if the API key was known,
 /// and the outcome.
 ///
-/// What is left of the body of a refused request is drained, so that its sender gets the answer
+/// The rest of the body of a refused request is drained, so that its sender gets the answer
 /// ([`BodyReader::drain`]).
 pub async fn serve<E, B>(
     endpoint: &E,

@@ -19,8 +19,8 @@ bankrail_values::options! {
     ///
     /// An HTTP stack has its own bounds. It answers requests that exceed them, and requests that it
     /// cannot read, without a body and without `X-RequestKey`. These bounds are lower, so that such
-    /// a request gets an answer of the service. Those of `serve::ServerOptions` are higher than the
-    /// defaults here.
+    /// a request gets an answer of the service. The bounds of `serve::ServerOptions` are higher
+    /// than the defaults here.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct HeadBounds {
         /// The maximum number of bytes of authority, path and query together. Default: 8 KiB (RFC

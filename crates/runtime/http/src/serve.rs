@@ -73,9 +73,9 @@ use tokio_rustls::TlsAcceptor;
 /// `ENFILE` and `EMFILE`, which are alike on every Unix, and `WSAEMFILE`.
 const NO_DESCRIPTORS: [i32; 3] = [23, 24, 10024];
 
-/// The maximum number of connections that wait in the operating system's queue. Of a listener's
-/// usual 128, a crowd leaves none to others, whose operating systems try again after a second or
-/// more.
+/// The maximum number of connections that wait in the operating system's queue. A crowd takes all
+/// of a listener's usual 128 places from others, whose operating systems try again after a second
+/// or more.
 const QUEUE: i32 = 4096;
 
 /// The time between two log lines about connections that cannot be accepted.

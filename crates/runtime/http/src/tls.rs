@@ -240,7 +240,7 @@ pub enum TlsFault {
     Time,
     /// No trusted authority has issued the peer's certificate.
     Issuer,
-    /// The peer's certificate is that of an authority (`CA:TRUE`), which is none for a server.
+    /// The peer's certificate belongs to an authority (`CA:TRUE`), not to a server.
     Authority,
     /// The peer's certificate is refused for another reason.
     Certificate,

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 pub(crate) enum Secrecy {
     /// The owner alone.
     Private,
-    /// Whoever the system lets.
+    /// Anybody whom the system lets.
     Public,
 }
 
@@ -175,8 +175,8 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
         .map_err(|error| unwritable(path, &error))
 }
 
-/// A file in the folder of `path`, under another name until it is whole. Of the permissions in
-/// `mode` it has those that the umask leaves.
+/// A file in the folder of `path`, under another name until it is whole. It has those permissions
+/// of `mode` that the umask leaves.
 pub(crate) fn unnamed(path: &Path, mode: u32) -> io::Result<Unfinished> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial-");

@@ -48,8 +48,8 @@ pub(crate) enum Command {
     Thumbprint(Files),
     /// Print a set of public keys as JSON (RFC 7517), for publishing
     ///
-    /// Each key has its use, and a kid: that of a JWK, otherwise its thumbprint. Of private keys
-    /// only the public half is written.
+    /// Each key has its use, and a kid: that of a JWK, otherwise its thumbprint. Only the public
+    /// half of a private key is written.
     #[command(
         after_help = "Example:\n  bankrail keys jwks --sign signing.pem --encrypt decryption.pem > jwks.json"
     )]

@@ -135,8 +135,8 @@ pub(crate) enum Command {
     /// Pages of statements with such numbers are merged by the library's merge_pages.
     ///
     /// Header and report are those of the newest document with new identifications. Page numbers,
-    /// and totals per bank transaction code, are left out. Of each kind of balance the newest is
-    /// kept, of opening balances the oldest.
+    /// and totals per bank transaction code, are left out. The newest balance of each kind is kept,
+    /// and the oldest opening balance.
     ///
     /// All entries are in memory until the totals are known.
     #[command(

@@ -73,7 +73,7 @@ pub(crate) fn width(text: &str) -> usize {
         .sum()
 }
 
-/// A text of at most this many columns. What is cut off is replaced by `…`.
+/// A text of at most this many columns. A cut part is replaced by `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);

@@ -26,7 +26,7 @@ impl Hook {
     /// Gives an order.
     ///
     /// # Errors
-    /// What became of it.
+    /// The reason why the order was not carried out.
     pub(crate) async fn order(
         &self,
         client: &reqwest::Client,

@@ -101,8 +101,8 @@ fn defect(row: &Row) -> usize {
 }
 
 impl Judgement {
-    /// The rows in the order of the specification. Those with one id stay in the order in which
-    /// they were judged. `prices` has the options by which the reasons of rows that were not judged
+    /// The rows in the order of the specification. Rows with one id stay in the order in which they
+    /// were judged. `prices` has the options by which the reasons of rows that were not judged
     /// begin, and what each costs.
     ///
     /// # Errors

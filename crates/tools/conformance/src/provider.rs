@@ -22,7 +22,7 @@ use std::time::Duration;
 ///
 /// It calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly. Every
 /// call counts against the customer's limits, so the calls are bounded by a [`Budget`], the most
-/// important ones first. What the budget did not last for is
+/// important ones first. A row for which the budget did not suffice is
 /// [`Verdict::NotRun`](crate::Verdict::NotRun). A call that is answered 429 is repeated after its
 /// `Retry-After` if that is within [`ProviderJudgeOptions::wait`].
 pub struct ProviderJudge(Judge);
@@ -139,7 +139,7 @@ options! {
         seed: u32 = any_seed(),
         /// Judges these rows only. Default: all.
         only: Vec<RowSelection> = Vec::new(),
-        /// Judges what an earlier run did not come to. Default: everything.
+        /// Judges the rows that an earlier run did not reach. Default: everything.
         rest_of(UnrunRows => Some): Option<UnrunRows> = None,
         /// A function that is called before each call to the provider. Default: none.
         on_call: fn(CallsLeft) = |_| {},

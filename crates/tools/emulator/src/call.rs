@@ -86,8 +86,8 @@ pub struct Call {
     /// with all secrets, a bank with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal)
     /// without.
     pub headers: HeaderMap,
-    /// The body as far as the bank read it, at most 64 KiB; empty unless the bank keeps requests. Of
-    /// a delivery, the message before it is sealed.
+    /// The body as far as the bank read it, at most 64 KiB; empty unless the bank keeps requests.
+    /// For a delivery, the message before it is sealed.
     pub body: Bytes,
     /// The headers of the answer; none without
     /// [`EmulatorOptions::journal`](crate::EmulatorOptions::journal).

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A message of the bank, with the headers of its delivery if it has them already.
 ///
-/// Any of the four messages is one; the bank makes its headers when it delivers it. Those of a
+/// Any of the four messages is one; the bank makes its headers when it delivers it. Messages of a
 /// story have their headers from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -80,7 +80,7 @@ pub struct Pagination {
 #[element(type = "SupplementaryData1")]
 #[non_exhaustive]
 pub struct SupplementaryData {
-    /// Where in the message the data belong, and what they are called. `PlcAndNm`.
+    /// The place of the data in the message, and their name. `PlcAndNm`.
     #[element("PlcAndNm")]
     pub place_and_name: Option<Text<350>>,
     /// The data themselves, one element of any kind. `Envlp`.

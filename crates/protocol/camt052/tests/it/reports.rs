@@ -1,4 +1,4 @@
-//! Who paid, for what, and sums that do not add up: the cases of public bug reports.
+//! The payer, the purpose, and sums that do not add up: the cases of public bug reports.
 
 use crate::findings::document;
 use crate::shared::shared;

@@ -6,7 +6,7 @@ use crate::types::{Types, child_type, name_of};
 use bankrail_camt052::NAMESPACE;
 use roxmltree::{Node, NodeType};
 
-/// Another spelling for each seed. What envelopes hold stays as it is.
+/// Another spelling for each seed. The content of envelopes stays as it is.
 pub(crate) fn respell(xml: &str, seed: u64, types: &Types) -> String {
     let tree = roxmltree::Document::parse(xml).unwrap();
     let prefix = ["", "c:", "a.b-c:"][usize::try_from(seed % 3).unwrap()];

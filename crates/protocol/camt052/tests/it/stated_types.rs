@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-/// So many invented documents have every element.
+/// This many invented documents have every element.
 const SEEDS: u64 = 120;
 
 /// The elements of each type, where the schema is at hand.

@@ -124,8 +124,8 @@ impl TokenErrorBody {
         }
     }
 
-    /// Adds a description. Of the characters that RFC 6749 section 5.2 does not allow, quotation
-    /// marks are written as `'`, and all others as `?`.
+    /// Adds a description. Characters that RFC 6749 section 5.2 does not allow are written as `?`,
+    /// but quotation marks as `'`.
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.error_description = Some(text.into());

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 /// - The private exponent is the inverse of the public one.
 /// - `dp`, `dq` and `qi` follow from these numbers.
 ///
-/// Whether the factors are primes is found by the trial run when the key becomes a handle.
+/// The trial run, when the key becomes a handle, finds factors that are not primes.
 ///
 /// Not `Clone`. `Debug` prints the public half. The private numbers are overwritten when the key is
 /// dropped.

@@ -26,7 +26,7 @@ fn key(name: &str) -> Jwk {
     Jwk::parse(&FILE["keys"][name].to_string()).unwrap()
 }
 
-/// The private key of a row, on each back end. What its JWK says of its use is left out.
+/// The private key of a row, on each back end. The members of its JWK about its use are left out.
 fn handles<K>(
     row: &Value,
     make: fn(&PrivateKey, &KeyOptions) -> Result<K, bankrail_jose::KeyError>,

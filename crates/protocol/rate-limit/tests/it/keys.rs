@@ -325,7 +325,7 @@ fn calls_of_known_keys_forget_the_expired_ones_too() {
     assert!(!limiter.counters.is_empty());
 }
 
-/// Wherever it stands in the table.
+/// The key may be anywhere in the table.
 #[test]
 fn one_expired_key_makes_room_for_a_new_one() {
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 9)]);
@@ -441,7 +441,7 @@ fn agreements_end_and_are_forgotten() {
     limits.clear("nobody", PAYMENT);
 }
 
-/// Whoever fills the room with other keys does not escape a limit by it.
+/// Filling the room with other keys does not help to escape a limit.
 #[test]
 fn a_million_keys_by_default_and_then_new_ones_are_refused() {
     assert_eq!(

@@ -44,7 +44,7 @@ impl Customer {
         }
     }
 
-    /// Starts the process anew: only what the store has is left.
+    /// Restarts the process: only the store's records are left.
     fn restart(&mut self) {
         self.poll = poll_at(self.store.position.as_deref());
     }

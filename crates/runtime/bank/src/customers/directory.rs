@@ -66,8 +66,8 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 /// - What a [`DirectoryFollower`](crate::DirectoryFollower) applies, limits, endpoints and
 ///   accounts, follows a change within the [interval](SqlDirectoryOptions::interval). On PostgreSQL
 ///   a change notifies the followers of all instances (`LISTEN`, on one connection beside the
-///   pool), so that they ask within a tenth of a second. Of several followers over clones of one
-///   directory, one is notified, and the others ask at their interval.
+///   pool), so that they ask within a tenth of a second. One of several followers over clones of
+///   one directory is notified, and the others ask at their interval.
 /// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they
 ///   are sent: a new SQLite file is readable for its owner only, and a database must be protected
 ///   likewise.

@@ -122,8 +122,8 @@ pub(super) struct Board {
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) state: AccountState,
-    /// The time at which the running poll, or the next one, was due. Of two accounts that can
-    /// continue, the one that was due first does.
+    /// The time at which the running poll, or the next one, was due. If two accounts can continue,
+    /// the one that was due first does.
     pub(super) due: Timestamp,
     /// The number of failures since a page was recorded.
     pub(super) failures: u32,

@@ -184,7 +184,8 @@ pub(super) fn head_refused<I: ?Sized>(
 }
 
 impl<I: Inbox + ?Sized> Receiving<'_, I> {
-    /// Keeps the body of a delivery that is refused. What fails on this side is delivered again.
+    /// Keeps the body of a delivery that is refused. A message that fails on this side is delivered
+    /// again.
     async fn archive(&self, refusal: &Refusal) {
         let row = refusal.row();
         let (Some(archive), Some(body)) = (&self.shared.options.archive, self.body.get()) else {

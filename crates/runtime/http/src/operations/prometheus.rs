@@ -17,7 +17,7 @@ const UPKEEP: Duration = Duration::from_secs(5);
 /// Prometheus' format. Cheap to clone.
 ///
 /// `docs/metrics.md` of this workspace lists the metrics of its crates, which count with their
-/// feature `metrics`. Those of other crates are rendered too.
+/// feature `metrics`. Metrics of other crates are rendered too.
 #[derive(Clone)]
 pub struct Prometheus(PrometheusHandle);
 

@@ -54,8 +54,8 @@ bankrail_values::options! {
         /// The networks of proxies that connections of many peers come from. They may have any
         /// number of [`ServerOptions::max_connections`], and count as known. Default: none.
         pub(super) trusted_proxies(&[IpNet] => |proxies| proxies.into()): Arc<[IpNet]> = Arc::from([]),
-        /// The maximum number of bytes of a request's headers that the HTTP stack reads. What
-        /// exceeds them is answered 431, over HTTP/2 without a body and without `X-RequestKey`;
+        /// The maximum number of bytes of a request's headers that the HTTP stack reads. A request
+        /// beyond them is answered 431, over HTTP/2 without a body and without `X-RequestKey`;
         /// [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that answers with
         /// both. Default: 32 KiB.
         pub(super) max_header_bytes: u32 = 32 * 1024,

@@ -2,7 +2,8 @@
 //! again.
 //!
 //! The outbox keeps the circuits and leases by them, so that all dispatchers over it pause
-//! deliveries to a failing endpoint, also after a restart. What a delivery changes is decided here.
+//! deliveries to a failing endpoint, also after a restart. This module decides the change that a
+//! delivery makes.
 
 use bankrail_mailbox::Circuit;
 use bankrail_values::Timestamp;

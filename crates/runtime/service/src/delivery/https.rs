@@ -26,7 +26,7 @@ const MAX_CLIENTS: usize = 256;
 /// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3. Cheap to clone.
 ///
 /// It follows no redirection, ignores the environment's proxies, sends no `Referer`, and sends each
-/// request once. Whether a receiver that failed is up again it asks with a `HEAD`.
+/// request once. It asks a receiver that failed with a `HEAD` if it is up again.
 #[derive(Clone, Debug)]
 pub struct HttpsTransport(Arc<Inner>);
 

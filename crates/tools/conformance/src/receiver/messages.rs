@@ -1,5 +1,5 @@
 //! Messages as JSON, after SPEC.md's tables. They are made by hand and not by the library's types,
-//! so that they can be what no type allows.
+//! so that they can have forms that no type allows.
 
 use crate::invented::Invented;
 use bankrail_values::{Clock as _, SystemClock};
@@ -45,8 +45,8 @@ impl Invented {
 
 /// The values that names in JSON stand for, such as `$uuid`, a new one each time. `$text:20` is one
 /// of 20 characters. A name after `#`, as in `$uuid#request`, stands for the same value wherever it
-/// is. What follows `+` is put behind it. `$now:60` is a minute ago, `$absent` leaves a member out,
-/// and `$$` begins a text with one `$`.
+/// is. The text after `+` is appended to it. `$now:60` is a minute ago, `$absent` leaves a member
+/// out, and `$$` begins a text with one `$`.
 pub(super) struct Values<'a> {
     invented: &'a Invented,
     named: HashMap<String, String>,

@@ -36,8 +36,8 @@ impl Control {
     /// | 413 | the body is longer than 8 MiB |
     /// | 500 | the bank cannot do it |
     ///
-    /// Who has the token is the bank's master: serve it on loopback, and keep the token in a file
-    /// for its owner alone.
+    /// The token's owner controls the bank: serve it on loopback, and keep the token in a file for
+    /// its owner alone.
     pub fn router(&self, token: SecretString) -> Router {
         Router::new().fallback(answer).with_state(Guarded {
             control: self.clone(),

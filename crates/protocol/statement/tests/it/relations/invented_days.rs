@@ -7,8 +7,8 @@ use bankrail_values::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Returns the parts that identify a row. Of parts under one reference nothing says which has
-/// another text.
+/// Returns the parts that identify a row. Nothing shows which of several parts under one reference
+/// has another text.
 fn identity(row: &Row) -> Row {
     Row {
         text: row.text.filter(|_| row.reference.is_none()),

@@ -230,7 +230,7 @@ fn names(record: &CustomerRecord) -> BTreeSet<(&'static str, String)> {
     api_keys.chain(accounts).chain(endpoints).collect()
 }
 
-/// Takes the number of a change. Whoever listens hears of it when the transaction is committed.
+/// Takes the number of a change. Listeners are notified when the transaction is committed.
 ///
 /// The step is random, so that no change gets the number of one that the database has lost and an
 /// instance still knows.

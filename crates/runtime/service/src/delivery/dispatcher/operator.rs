@@ -114,7 +114,7 @@ impl Dispatcher {
     }
 
     /// Stops deliveries to an endpoint until it is resumed, in all dispatchers over the outbox.
-    /// Those that are under way end. Messages to it are still enqueued. Stopping a stopped endpoint
+    /// Deliveries under way end. Messages to it are still enqueued. Stopping a stopped endpoint
     /// changes nothing.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Dispatcher {
     ///   goes on with its next pause.
     /// - Deliveries under way are not made twice, and dead letters stay
     ///   ([`Dispatcher::resend_all`]).
-    /// - It is for all dispatchers over the outbox. Those of other processes begin within
+    /// - It is for all dispatchers over the outbox. Workers of other processes begin within
     ///   [`DispatcherOptions::longest_idle`](super::DispatcherOptions::longest_idle).
     ///
     /// # Errors

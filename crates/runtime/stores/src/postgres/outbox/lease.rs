@@ -2,9 +2,9 @@
 //!
 //! The work is proportional to the number of leases, and not to the backlog: an endpoint that is
 //! down for days, or at its bound, does not slow the others down. A lease reads the marks of all
-//! endpoints with pending messages. Of the endpoints with due messages, it searches about as many
-//! as it leases from. The work does not grow either with deliveries since some other transaction
-//! began: no search reads their rows (see [`marks`]).
+//! endpoints with pending messages. It searches about as many endpoints with due messages as it
+//! leases from. The work does not grow either with deliveries since some other transaction began:
+//! no search reads their rows (see [`marks`]).
 
 use super::CIRCUITS;
 use crate::columns::{Columns as _, FromRow as _, entry_number, readable};

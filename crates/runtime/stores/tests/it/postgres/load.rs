@@ -1,6 +1,6 @@
 //! Outbox and inbox beside a transaction that is held open, and under a backlog.
 //!
-//! What a message costs is counted in buffers (pages of tables and indexes that were looked at),
+//! The cost of a message is counted in buffers (pages of tables and indexes that were looked at),
 //! which do not depend on the machine's load. `BANKRAIL_LOAD_SECONDS` adds rates and times
 //! (`.ci/long`).
 

@@ -17,7 +17,7 @@ const VERSION_4: [&str; 4] = [
     include_str!("../../../src/postgres/schema/4.sql"),
 ];
 
-/// Who stopped an endpoint, what was dropped, and circuits came with version 5.
+/// The names of people who stop endpoints, dropped messages and circuits came with version 5.
 const VERSION_5: &str = include_str!("../../../src/postgres/schema/5.sql");
 
 const NEWS_OF_VERSION_5: &str =

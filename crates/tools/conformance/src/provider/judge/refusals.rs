@@ -231,7 +231,7 @@ fn put(
     Ok(())
 }
 
-/// A text of a row with values in place of their names; what is missing.
+/// Returns a text of a row with values in place of their names, or the name of a missing value.
 fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
     let other = || {
         target

@@ -150,8 +150,8 @@ enum Replica {
 }
 
 /// Until the replica has taken over, what is on the dead node is refused: nobody gets a limit or an
-/// assertion once more. After it, what was replicated counts. What was acknowledged while the
-/// replica was cut off is forgotten, and nothing is then if the node demands a replica.
+/// assertion once more. After it, what was replicated counts. Changes acknowledged while the
+/// replica was cut off are forgotten; none are acknowledged then if the node demands a replica.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
