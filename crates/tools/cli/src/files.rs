@@ -3,9 +3,11 @@
 use crate::failure::Failure;
 use crate::unfinished::Unfinished;
 use bankrail::http::files::is_readable_by_all;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The readers of a file. Others than its owner never write to it.
@@ -120,6 +122,28 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+/// The file, locked for this process; `None` if another process holds the lock at each of this many
+/// tries, 50 ms apart.
+pub(crate) fn take_lock(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
+    let failed = |error: &io::Error| {
+        Failure::caused(
+            error,
+            format_args!("{}: cannot be locked: {error}", path.display()),
+            "name a folder on a local disk with --data",
+        )
+    };
+    let file = open_lock(path).map_err(|error| failed(&error))?;
+    for _ in 0..tries {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            // Tried again, because the lock of a file cannot be waited for with a time-out.
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(50)),
+            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+        }
+    }
+    Ok(None)
 }
 
 /// The file whose lock stands for a database: beside it, also if `database` is a symbolic link to

@@ -13,7 +13,7 @@ mod today;
 
 use crate::asynchronous::block_on;
 use crate::failure::{Failure, Outcome, causes};
-use crate::files::{lock_of, open_lock};
+use crate::files::{lock_of, open_lock, take_lock};
 use crate::keys::file;
 use crate::output::Output;
 use bankrail::bank::{CustomerFolder, CustomerFolderOptions, CustomersError};
@@ -192,8 +192,7 @@ impl Folders {
         // A command may be asking whether a provider runs.
         let database = self.data("provider.sqlite");
         let path = lock_of(&database)?;
-        let taken = taken(&path, 20)?;
-        taken.ok_or_else(|| {
+        take_lock(&path, 20)?.ok_or_else(|| {
             let (data, expected) = (
                 self.data.display(),
                 "expected data that no other provider uses, found one that does",
@@ -208,8 +207,7 @@ impl Folders {
     /// Keeps others from changing customers and keys, until the file is dropped.
     fn lock_changes(&self) -> Result<File, Failure> {
         let path = self.config(".changes.lock");
-        let taken = taken(&path, 100)?;
-        taken.ok_or_else(|| {
+        take_lock(&path, 100)?.ok_or_else(|| {
             let what = format!(
                 "{}: another command has been changing customers or keys for 5 s",
                 path.display()
@@ -226,21 +224,6 @@ impl Folders {
             |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         Ok(file.is_ok_and(is_locked))
     }
-}
-
-/// The file, locked for this process; `None` if another process holds the lock at each of this many
-/// tries, 50 ms apart.
-fn taken(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
-    let file = open_lock(path).map_err(|error| damaged(path, &error))?;
-    for _ in 0..tries {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            // Tried again, because the lock of a file cannot be waited for with a time-out.
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(50)),
-            Err(TryLockError::Error(error)) => return Err(damaged(path, &error)),
-        }
-    }
-    Ok(None)
 }
 
 /// The first errors of the customers' files, each of which names its file, and how many more there

@@ -1,10 +1,10 @@
 //! The data folder: one program at a time, for its owner alone.
 
 use crate::failure::{Failure, causes};
-use crate::files::{lock_of, make_folder, open_lock, unwritable};
+use crate::files::{lock_of, make_folder, take_lock};
 use bankrail::client::{Archive, ArchiveOptions, SealingSecret, SecretFileError};
 use bankrail::stores::sqlite::{SqliteOptions, SqliteStore};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,23 +27,18 @@ impl Folder {
     pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
         make_folder(&path)?;
         let database = path.join(DATABASE);
-        let file = lock_of(&database)?;
-        let lock = open_lock(&file).map_err(|error| unwritable(&file, &error))?;
         // Two billers over one folder would poll the same accounts.
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(Failure::unable(
+        let lock = take_lock(&lock_of(&database)?, 1)?;
+        let lock = lock.ok_or_else(|| {
+            Failure::unable(
                 format_args!(
                     "{}: another bankrail biller uses this folder",
                     path.display()
                 ),
                 "stop it, or pass another folder with --data",
-            )),
-            Err(TryLockError::Error(error)) => Err(Failure::unable(
-                format_args!("{}: cannot be locked: {error}", file.display()),
-                "pass a folder on a local disk with --data",
-            )),
-        }
+            )
+        })?;
+        Ok(Self { path, _lock: lock })
     }
 
     pub(super) fn path(&self) -> &Path {
