@@ -4,6 +4,8 @@ use crate::failure::Failure;
 use crate::files::{unnamed, unwritable};
 use crate::text::{counted, shown, shown_json};
 use crate::unfinished::Unfinished;
+use bankrail::jose::base64url;
+use bankrail::values::json::{self, JsonLimits, JsonMember};
 use clap::ValueEnum;
 use serde::Serialize;
 use serde_json::json;
@@ -150,6 +152,28 @@ impl Steps<'_> {
             return Ok(());
         }
         self.output.line(shown(line))
+    }
+
+    /// Prints the members of a JSON object in base64url, each with a remark, for people alone.
+    pub(crate) fn members(
+        &mut self,
+        encoded: &str,
+        remark: impl Fn(&JsonMember<'_>) -> String,
+    ) -> Result<(), Failure> {
+        let limits = JsonLimits::new()
+            .max_document_bytes(12 * 1024)
+            .max_depth(8)
+            .max_values(256);
+        let Ok(object) = base64url::decode(encoded) else {
+            return self.line("  not base64url");
+        };
+        match json::read_object(&object, &limits) {
+            Ok(object) => object.members().iter().try_for_each(|member| {
+                let (name, value) = (member.name(), member.json());
+                self.line(&format!("  {name}: {value}{}", remark(member)))
+            }),
+            Err(error) => self.line(&format!("  not one JSON object: {error}")),
+        }
     }
 
     /// Prints a step, whether it is `pass`, `FAIL`, `open` or a `note`, and a detail.
