@@ -13,8 +13,8 @@ use bankrail::service::delivery::EndpointUrl;
 use bankrail::service::{ApiKeyHash, RegisteredAccount};
 use bankrail::statement::AccountId;
 use bankrail::values::{Currency, SecretString, Timestamp};
+use serde_json::{Value, json};
 use std::time::Duration;
-use zeroize::Zeroizing;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -46,19 +46,12 @@ pub(super) fn account(text: &str) -> Result<(AccountId, RegisteredAccount), Stri
     ))
 }
 
-/// The keys of a new customer.
-pub(super) struct Added {
-    pub(super) api_key: Zeroizing<String>,
-    /// The name of the customer's endpoint, and the API key that its receivers are sent.
-    pub(super) receiver_key: Option<(String, Zeroizing<String>)>,
-}
-
-/// Adds a customer with a new API key, and with an endpoint for its receivers.
+/// Adds a customer with a new API key, and with an endpoint for its receivers. Returns the keys.
 pub(super) fn added(
     mut record: CustomerRecord,
     receivers: Option<(EndpointUrl, EncryptionKey)>,
     folders: &Folders,
-) -> Result<Added, Failure> {
+) -> Result<Value, Failure> {
     let api_key = new_api_key()?;
     record
         .api_keys
@@ -75,10 +68,12 @@ pub(super) fn added(
     // Of two commands at the same moment, neither would check the customer of the other.
     let _alone = folders.lock_changes()?;
     files::add(folders, &record)?;
-    Ok(Added {
-        api_key,
-        receiver_key,
-    })
+    let receiver_key = receiver_key.as_ref();
+    Ok(json!({
+        "api_key": *api_key,
+        "endpoint": receiver_key.map(|(id, _)| id),
+        "endpoint_api_key": receiver_key.map(|(_, key)| key.as_str()),
+    }))
 }
 
 fn endpoint(
@@ -99,23 +94,14 @@ fn endpoint(
         .map_err(|error| refused(&error))
 }
 
-/// The new API key of a customer.
-pub(super) struct Rotated {
-    pub(super) api_key: Zeroizing<String>,
-    /// The time at which the keys before end.
-    pub(super) end: Timestamp,
-    /// True if a demo customer's connection.toml has the key now. The caller must show the key even
-    /// after an error, because the key is in force and stored nowhere.
-    pub(super) is_in_connection: Result<bool, Failure>,
-}
-
-/// Gives a customer a new API key.
+/// Gives a customer a new API key, and returns it: also if the connection.toml of a demo customer
+/// cannot have it, because the key is in force and stored nowhere.
 pub(super) fn rotated(
     code: &CustomerCode,
     overlap: u32,
     now: Timestamp,
     folders: &Folders,
-) -> Result<Rotated, Failure> {
+) -> Result<Value, Failure> {
     let end = now.saturating_add(HOUR.saturating_mul(overlap));
     let api_key = new_api_key()?;
     // Of two rotations at the same moment, one would lose the key of the other.
@@ -135,12 +121,16 @@ pub(super) fn rotated(
         Ok(())
     })?;
     // After the customer's file: a connection must not have a key that the provider does not know.
-    let is_in_connection = set_api_key(folders, code.as_str(), &api_key);
-    Ok(Rotated {
-        api_key,
-        end,
-        is_in_connection,
-    })
+    let (is_in_connection, error) = match set_api_key(folders, code.as_str(), &api_key) {
+        Ok(is_in_connection) => (is_in_connection, None),
+        Err(failure) => (false, failure.into_parts().0),
+    };
+    Ok(json!({
+        "api_key": *api_key,
+        "before_ends": end.to_string(),
+        "in_connection_toml": is_in_connection,
+        "connection_toml_error": error,
+    }))
 }
 
 /// Registers an endpoint of the first demo customer at this address, or replaces the keys of an

@@ -206,12 +206,7 @@ impl FolderData {
         let added = customers::added(record, receivers, &self.folders)?;
         self.reload().await?;
         self.register().await?;
-        let receiver_key = added.receiver_key.as_ref();
-        Ok(json!({
-            "api_key": *added.api_key,
-            "endpoint": receiver_key.map(|(id, _)| id),
-            "endpoint_api_key": receiver_key.map(|(_, key)| key.as_str()),
-        }))
+        Ok(added)
     }
 
     async fn rotate_api_key(&self, arguments: &Arguments) -> Result<Value, ControlError> {
@@ -221,16 +216,7 @@ impl FolderData {
         let overlap = arguments.fitting("overlap")?.unwrap_or(24);
         let rotated = customers::rotated(&code, overlap, self.clock.now(), &self.folders)?;
         self.reload().await?;
-        let (is_in_connection, error) = match rotated.is_in_connection {
-            Ok(is_in_connection) => (is_in_connection, None),
-            Err(failure) => (false, failure.into_parts().0),
-        };
-        Ok(json!({
-            "api_key": *rotated.api_key,
-            "before_ends": rotated.end.to_string(),
-            "in_connection_toml": is_in_connection,
-            "connection_toml_error": error,
-        }))
+        Ok(rotated)
     }
 
     /// Puts changed files of customers in force now.
