@@ -18,7 +18,9 @@ use customer::DemoCustomer;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
@@ -109,16 +111,27 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
         |host| authority.certificate_for(host),
     );
     let server = server.map_err(no_certificate)?;
-    let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+    let home = |customer: DemoCustomer| folder.join("demo").join(customer.folder_name());
+    // At the same time, because keys are nearly all of a first start.
+    let (signing, customers_made) = thread::scope(|scope| {
+        let makers = DemoCustomer::ALL.map(|customer| {
+            let (home, authority) = (home(customer), &authority);
+            scope.spawn(move || customer.make(&home, authority))
+        });
+        let signing = SigningKey::generate(RsaSize::Rsa2048);
+        let made = makers.map(|maker| maker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        (signing, made)
+    });
+    let signing = signing.map_err(|error| no_key(&error))?;
     let public = signing.verifying_key();
     let keys = key_set(std::slice::from_ref(&public));
     let database = folder.join("provider.sqlite");
     let customers = folder.join("customers");
     make_folder(&customers)?;
-    for customer in DemoCustomer::ALL {
-        let home = folder.join("demo").join(customer.folder_name());
+    for (customer, made) in DemoCustomer::ALL.into_iter().zip(customers_made) {
+        let home = home(customer);
         make_folder(&home)?;
-        let (record, mut files) = customer.make(&home, &authority)?;
+        let (record, mut files) = made?;
         files.push(NewFile::public(home.join("ca.pem"), authority.pem()));
         files.push(NewFile::public(home.join("provider.jwks.json"), &keys));
         files.push(NewFile::private(
