@@ -133,22 +133,13 @@ impl Settings {
         let next = "bankrail conformance receiver --help shows such a file";
         let mut settings: Self = input::parse_toml(path, &text, next)?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let Self {
-            sign,
-            sign_4096,
-            encrypt_to,
-            roots,
-            client_certificate,
-            handled,
-            ..
-        } = &mut settings;
         for file in [
-            sign,
-            sign_4096,
-            encrypt_to,
-            roots,
-            client_certificate,
-            handled,
+            &mut settings.sign,
+            &mut settings.sign_4096,
+            &mut settings.encrypt_to,
+            &mut settings.roots,
+            &mut settings.client_certificate,
+            &mut settings.handled,
         ] {
             let is_address = |name: &String| name.starts_with("https://");
             if let Some(name) = file.take_if(|name| !is_address(name)) {

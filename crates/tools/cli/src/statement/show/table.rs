@@ -41,27 +41,10 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(output: &Output) -> Self {
         let fit = output.columns();
-        let [
-            booked,
-            value_date,
-            amount,
-            balance,
-            status,
-            code,
-            counterparty,
-        ] = TITLES;
-        let narrative = "Narrative and references";
-        let titles = [
-            booked,
-            value_date,
-            amount,
-            balance,
-            status,
-            code,
-            counterparty,
-            narrative,
-        ]
-        .map(str::to_owned);
+        let titles = with_narrative(
+            TITLES.map(str::to_owned),
+            "Narrative and references".to_owned(),
+        );
         Self {
             titles,
             rows: Vec::new(),
@@ -230,6 +213,11 @@ fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
         ("", false) => format!("({references})"),
         (narrative, false) => format!("{narrative} ({references})"),
     };
+    with_narrative(row.cells(balance), narrative).map(|cell| shown(cell.trim()).into_owned())
+}
+
+/// Returns the texts of all columns.
+fn with_narrative(cells: [String; TITLES.len()], narrative: String) -> Cells {
     let [
         booked,
         value_date,
@@ -238,7 +226,7 @@ fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
         status,
         code,
         counterparty,
-    ] = row.cells(balance);
+    ] = cells;
     [
         booked,
         value_date,
@@ -249,7 +237,6 @@ fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
         counterparty,
         narrative,
     ]
-    .map(|cell| shown(cell.trim()).into_owned())
 }
 
 #[cfg(test)]
