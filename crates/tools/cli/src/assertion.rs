@@ -14,8 +14,14 @@ use clap::{Args, Subcommand};
 use std::io::Write as _;
 use std::time::Duration;
 
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// Make an assertion, signed with the customer's key
     ///
     /// Prints the assertion, or with --form the whole body of the token request. Anyone who has it
@@ -42,7 +48,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct MakeArguments {
+struct MakeArguments {
     /// The customer's private key: PEM, DER or JWK
     #[arg(long, value_name = "FILE")]
     key: String,
@@ -73,7 +79,7 @@ pub(crate) struct MakeArguments {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Explain {
+struct Explain {
     /// The assertion; - for standard input
     #[arg(default_value = "-")]
     file: String,
@@ -95,8 +101,8 @@ pub(crate) struct Explain {
     json: bool,
 }
 
-pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
-    match command {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    match &arguments.command {
         Command::Make(arguments) => make(arguments, output).map(|()| Outcome::Fine),
         Command::Explain(arguments) => explain::run(arguments, output),
     }

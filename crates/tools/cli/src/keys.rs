@@ -10,8 +10,14 @@ use crate::output::Output;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// Make a signing key and a decryption key
     ///
     /// Writes signing.pem and decryption.pem (private, PKCS#8), signing.pub.pem and
@@ -57,7 +63,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Files {
+struct Files {
     /// Keys as PEM, DER, JWK or JWK set; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
@@ -71,7 +77,7 @@ enum Only {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Generate {
+struct Generate {
     /// The folder; it is made if it does not exist
     folder: PathBuf,
     /// Make only this key
@@ -110,7 +116,7 @@ enum Use {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Convert {
+struct Convert {
     /// The key; - for standard input
     file: String,
     /// The format to write
@@ -140,7 +146,7 @@ pub(crate) struct Convert {
 
 #[derive(Args, Debug)]
 #[group(required = true, multiple = true)]
-pub(crate) struct Jwks {
+struct Jwks {
     /// A key to verify signatures with
     #[arg(long, value_name = "FILE")]
     sign: Vec<String>,
@@ -154,8 +160,8 @@ pub(crate) fn jwk_set(jwks: &[String]) -> String {
     format!(r#"{{"keys":[{}]}}"#, jwks.join(","))
 }
 
-pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
-    match command {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    match &arguments.command {
         Command::Generate(arguments) => generate::run(arguments, output),
         Command::Show { files, json } => show::run(&files.files, *json, output),
         Command::Convert(arguments) => convert::run(arguments, output),

@@ -63,11 +63,9 @@ struct Program {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Fetch, show, check, convert and merge account reports (camt.052, 053, 054)
-    #[command(subcommand)]
-    Statement(statement::Command),
+    Statement(statement::Arguments),
     /// Make and explain client assertions (RFC 7523)
-    #[command(subcommand)]
-    Assertion(assertion::Command),
+    Assertion(assertion::Arguments),
     /// Get an access token
     ///
     /// Prints the token alone, and on standard error its expiry, its scope and the request key of
@@ -94,14 +92,11 @@ enum Command {
     #[command(subcommand)]
     Archive(biller::archive::Command),
     /// Seal, open and explain secured payloads (JWS in JWE)
-    #[command(subcommand)]
-    Payload(payload::Command),
+    Payload(payload::Arguments),
     /// Check webhook messages and print samples of them
-    #[command(subcommand)]
-    Message(message::Command),
+    Message(message::Arguments),
     /// Make, show and convert RSA keys
-    #[command(subcommand)]
-    Keys(keys::Command),
+    Keys(keys::Arguments),
     /// Be a bank: serve tokens and statements, and deliver webhooks
     ///
     /// Serves over HTTPS until Ctrl-C or SIGTERM. Without --config everything is made up at the
@@ -188,14 +183,14 @@ fn wrong_usage(error: &clap::Error) -> ! {
 
 fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     match command {
-        Command::Statement(command) => statement::run(command, output),
-        Command::Assertion(command) => assertion::run(command, output),
+        Command::Statement(arguments) => statement::run(arguments, output),
+        Command::Assertion(arguments) => assertion::run(arguments, output),
         Command::Token(arguments) => token::run(arguments, output).map(|()| Outcome::Fine),
         Command::Biller(arguments) => biller::run(arguments, output),
         Command::Archive(command) => biller::archive::run(command, output),
-        Command::Payload(command) => payload::run(command, output),
-        Command::Message(command) => message::run(command, output),
-        Command::Keys(command) => keys::run(command, output),
+        Command::Payload(arguments) => payload::run(arguments, output),
+        Command::Message(arguments) => message::run(arguments, output),
+        Command::Keys(arguments) => keys::run(arguments, output),
         Command::Provider(arguments) => provider::run(arguments, output),
         Command::Conformance(command) => conformance::run(command, output),
         Command::Completions { shell } => {

@@ -9,8 +9,14 @@ use bankrail::webhook::MessageKind;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// List what is wrong with messages
     ///
     /// Reads a message as a receiver does, and prints one line for each finding: file, JSON
@@ -43,7 +49,7 @@ fn kinds() -> impl TypedValueParser<Value = MessageKind> {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Check {
+struct Check {
     /// Messages in JSON; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
@@ -56,7 +62,7 @@ pub(crate) struct Check {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Sample {
+struct Sample {
     /// The kind of message
     #[arg(value_parser = kinds())]
     kind: MessageKind,
@@ -70,8 +76,8 @@ pub(crate) struct Sample {
     headers: bool,
 }
 
-pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
-    match command {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    match &arguments.command {
         Command::Check(arguments) => check::run(arguments, output),
         Command::Sample(arguments) => sample::run(arguments, output).map(|()| Outcome::Fine),
     }

@@ -15,8 +15,14 @@ use zeroize::Zeroizing;
 /// The bytes of a message that are read.
 const MAX_MESSAGE_BYTES: usize = SecuredPayload::MAX_JSON_BYTES;
 
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// Sign and encrypt a JSON message
     #[command(after_help = "Examples:\n  \
         bankrail payload seal --sign signing.pem \\\n    \
@@ -53,7 +59,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Seal {
+struct Seal {
     /// The JSON message; - for standard input
     #[arg(default_value = "-")]
     file: String,
@@ -84,7 +90,7 @@ pub(crate) struct Seal {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Open {
+struct Open {
     /// The sealed message; - for standard input
     #[arg(default_value = "-")]
     file: String,
@@ -100,7 +106,7 @@ pub(crate) struct Open {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Explain {
+struct Explain {
     /// The sealed message; - for standard input
     #[arg(default_value = "-")]
     file: String,
@@ -115,8 +121,8 @@ pub(crate) struct Explain {
     json: bool,
 }
 
-pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
-    match command {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    match &arguments.command {
         Command::Seal(arguments) => seal(arguments, output).map(|()| Outcome::Fine),
         Command::Open(arguments) => open(arguments, output).map(|()| Outcome::Fine),
         Command::Explain(arguments) => explain::run(arguments, output),

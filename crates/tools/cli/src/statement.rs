@@ -20,8 +20,14 @@ use std::path::PathBuf;
 /// has no such bound.
 const MAX_JSON_BYTES: usize = 64 << 20;
 
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// Fetch the statement of an account
     ///
     /// Asks for a token and walks through all pages. A statement of one page is written as it was
@@ -150,7 +156,7 @@ pub(crate) enum Command {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Fetch {
+struct Fetch {
     /// The account
     #[arg(value_name = "ACCOUNT", value_parser = |text: &str| AccountId::parse(text))]
     account: AccountId,
@@ -177,7 +183,7 @@ pub(crate) struct Fetch {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Files {
+struct Files {
     /// camt.052, 053 or 054 documents, alone, several or in envelopes, or JSON answers of the
     /// statement endpoint; but for merge also ZIP and gzip archives of them, whose members are read
     /// like files; - for standard input
@@ -186,7 +192,7 @@ pub(crate) struct Files {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Show {
+struct Show {
     #[command(flatten)]
     files: Files,
     /// Print one JSON object in a line for each report, entry and finding
@@ -195,7 +201,7 @@ pub(crate) struct Show {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Check {
+struct Check {
     #[command(flatten)]
     files: Files,
     /// Read strictly: the first violation of the schema refuses a document
@@ -216,7 +222,7 @@ pub(crate) struct ToFile {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Csv {
+struct Csv {
     #[command(flatten)]
     to: ToFile,
     /// The separator of columns: one ASCII character, or tab
@@ -228,7 +234,7 @@ pub(crate) struct Csv {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Merge {
+struct Merge {
     #[command(flatten)]
     to: ToFile,
     /// The files are the pages of one statement, in this order
@@ -239,8 +245,8 @@ pub(crate) struct Merge {
     indent: bool,
 }
 
-pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
-    match command {
+pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome, Failure> {
+    match &arguments.command {
         Command::Fetch(arguments) => fetch::run(arguments, output).map(|()| Outcome::Fine),
         Command::Show(arguments) => show::run(arguments, output),
         Command::Check(arguments) => check::run(arguments, output),

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// The codes that are noted of a document, so that a hostile one takes bounded memory.
 const MAX_NOTES: usize = 1_000;
 
-pub(crate) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
     let mode = if arguments.strict {
         Mode::Strict
     } else {

@@ -183,7 +183,7 @@ pub(super) fn delimiter(text: &str) -> Result<char, String> {
     }
 }
 
-pub(crate) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failure> {
     let mut to = Destination::open(arguments.to.output.as_deref(), output)?;
     let delimiter = u8::try_from(arguments.delimiter).unwrap_or(b',');
     let mut rows = WriterBuilder::new()

@@ -27,7 +27,7 @@ const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
 /// for.
 const MAX_PAGES: usize = 1000;
 
-pub(crate) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
     let connection = open(&arguments.connection)?;
     let given = arguments.token.as_deref().map(given_token).transpose()?;
     block_on(async {

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io::Write as _;
 use time::{OffsetDateTime, UtcOffset};
 
-pub(crate) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure> {
     let to = Destination::open(arguments.to.output.as_deref(), output)?;
     let mut merged = Merged::new(arguments.pages);
     for path in &arguments.to.files.files {

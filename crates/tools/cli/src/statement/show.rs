@@ -19,7 +19,7 @@ use table::Table;
 /// The findings that are printed in full; `check` prints all.
 const MAX_FINDINGS: usize = 20;
 
-pub(crate) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Failure> {
     let (mut outcome, mut is_first) = (Outcome::Fine, true);
     for path in &arguments.files.files {
         let of_file = each(path, ReadOptions::default(), |source| {
