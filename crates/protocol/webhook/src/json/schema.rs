@@ -23,23 +23,7 @@ impl Schemas {
     ) -> Value {
         if !self.0.contains_key(name) {
             let members = members(self);
-            let required: Vec<_> = members
-                .iter()
-                .filter(|member| member.required)
-                .map(|member| member.name)
-                .collect();
-            let properties = members
-                .into_iter()
-                .map(|member| (member.name.to_owned(), member.described()));
-            let mut schema =
-                json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() });
-            if !required.is_empty() {
-                schema["required"] = json!(required);
-            }
-            if let Some(text) = text_of(description) {
-                schema["description"] = json!(text);
-            }
-            self.0.insert(name, schema);
+            self.0.insert(name, schema(description, members));
         }
         reference(name)
     }
@@ -91,6 +75,26 @@ impl Member {
         }
         schema
     }
+}
+
+/// Makes an object's schema. It is outside the generic function, which each type of message has.
+fn schema(description: &str, members: Vec<Member>) -> Value {
+    let required: Vec<_> = members
+        .iter()
+        .filter(|member| member.required)
+        .map(|member| member.name)
+        .collect();
+    let properties = members
+        .into_iter()
+        .map(|member| (member.name.to_owned(), member.described()));
+    let mut schema = json!({ "type": "object", "properties": properties.collect::<Map<_, _>>() });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    if let Some(text) = text_of(description) {
+        schema["description"] = json!(text);
+    }
+    schema
 }
 
 /// A reference within an OpenAPI document.
