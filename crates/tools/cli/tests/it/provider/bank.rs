@@ -199,7 +199,8 @@ fn fits(value: &Value, schema: &Value) -> bool {
         required.all(|name| members.contains_key(name.as_str().unwrap()))
             && members.iter().all(|(name, member)| {
                 let known = schema["properties"].get(name).or(other);
-                known.is_some_and(|schema| fits(member, schema))
+                // A schema that names no member is that of any object.
+                known.map_or(schema["properties"].is_null(), |of| fits(member, of))
             })
     });
     has_kind && of_enum && is_enough && all_items && is_complete
