@@ -3,7 +3,6 @@
 use super::error::PageError;
 use super::text::filters;
 use super::{After, Head, Paging, first_rows, html};
-use super::{Command, PAUSE, RESEND_ALL, RESUME, SEND};
 use super::{Page, PageState};
 use askama::Template;
 use axum::extract::{Query, State};
@@ -23,42 +22,14 @@ pub(super) struct Known {
     backlog: Option<EndpointBacklog>,
 }
 
-struct EndpointRow {
-    name: String,
-    known: Known,
-    commands: Vec<Command>,
-}
-
-impl EndpointRow {
-    fn new(shared: &PageState, name: String, known: Known) -> Self {
-        let (is_stopped, has_customer) = (known.stopped.is_some(), known.customer.is_some());
-        let is_well =
-            |endpoint: &EndpointSnapshot| endpoint.circuit == CircuitState::Closed { failures: 0 };
-        let is_ill = known
-            .snapshot
-            .as_ref()
-            .is_some_and(|endpoint| !is_well(endpoint));
-        let has =
-            |messages: fn(&EndpointBacklog) -> u64| known.backlog.as_ref().map_or(0, messages) > 0;
-        let tasks = [
-            (RESEND_ALL, has(|backlog| backlog.dead_letters)),
-            (
-                RESUME,
-                is_stopped || is_ill || has(|backlog| backlog.pending),
-            ),
-            (PAUSE, has_customer && !is_stopped),
-            (SEND, has_customer),
-        ];
-        let commands = tasks
-            .iter()
-            .filter(|(_, fits)| *fits)
-            .map(|(task, _)| shared.command(*task, &name))
-            .collect();
-        Self {
-            name,
-            known,
-            commands,
-        }
+impl Known {
+    /// True if messages wait that a resumed endpoint would get now, or deliveries are held back.
+    fn may_resume(&self) -> bool {
+        let is_well = CircuitState::Closed { failures: 0 };
+        let (snapshot, backlog) = (self.snapshot.as_ref(), self.backlog.as_ref());
+        self.stopped.is_some()
+            || snapshot.is_some_and(|endpoint| endpoint.circuit != is_well)
+            || backlog.is_some_and(|backlog| backlog.pending > 0)
     }
 }
 
@@ -106,8 +77,9 @@ pub(super) async fn all(
 #[template(path = "page/endpoints.html")]
 struct EndpointsView {
     head: Head,
+    page: Page,
     now: Timestamp,
-    rows: Vec<EndpointRow>,
+    rows: Vec<(String, Known)>,
     paging: Paging,
 }
 
@@ -125,14 +97,12 @@ pub(super) async fn list(
     Ok(html(&EndpointsView {
         head: page.head("Endpoints", "/endpoints").await?,
         now: snapshot.at,
-        rows: listed
-            .into_iter()
-            .map(|(name, known)| EndpointRow::new(&page, name, known))
-            .collect(),
         paging: Paging::after(
             "/endpoints",
             &asked,
             last.as_ref().map(|(name, _)| name.as_str()),
         ),
+        rows: listed,
+        page,
     }))
 }

@@ -6,7 +6,6 @@ use self::newest::newest;
 use super::error::PageError;
 use super::exchange::{Destination, outgoing};
 use super::text::filters;
-use super::{Command, DROP_ENTRY, RESEND_ENTRY, RESUME, SHOW_ENTRY};
 use super::{Head, NavLink, Paging, ROWS, address, html};
 use super::{Page, PageState};
 use askama::Template;
@@ -118,26 +117,25 @@ struct EntryRow {
     summary: OutboxSummary,
     last: Option<DeliveryRecord>,
     next: Next,
-    commands: Vec<Command>,
 }
 
 impl EntryRow {
     fn new(
-        shared: &PageState,
         summary: OutboxSummary,
         last: Option<DeliveryRecord>,
         endpoints: &Endpoints,
         now: Timestamp,
     ) -> Self {
-        let is_dead = summary.state == OutboxState::DeadLetter;
-        let resend = is_dead.then(|| shared.command(RESEND_ENTRY, &summary.id.to_string()));
-        let commands = resend.into_iter().collect();
         Self {
             next: endpoints.next(&summary, now),
             summary,
             last,
-            commands,
         }
+    }
+
+    /// True if the entry would be delivered now if its endpoint were resumed.
+    fn is_held(&self) -> bool {
+        matches!(self.next, Next::Stopped | Next::At(_))
     }
 }
 
@@ -157,6 +155,7 @@ fn ended(delivery: &DeliveryRecord) -> String {
 #[template(path = "page/outbox.html")]
 struct OutboxView {
     head: Head,
+    page: Page,
     now: Timestamp,
     endpoint: Option<String>,
     /// True if other messages are left out.
@@ -205,7 +204,7 @@ pub(super) async fn list(
         } else {
             None
         };
-        rows.push(EntryRow::new(&page, summary, last, &endpoints, now));
+        rows.push(EntryRow::new(summary, last, &endpoints, now));
     }
     let link = |of: Option<OutboxState>| NavLink {
         href: asked.address(of, None),
@@ -227,6 +226,7 @@ pub(super) async fn list(
             first: asked.before.map(|_| asked.address(state, None)),
             next: next.map(|number| asked.address(state, Some(number))),
         },
+        page,
     }))
 }
 
@@ -234,11 +234,11 @@ pub(super) async fn list(
 #[template(path = "page/entry.html")]
 struct EntryView {
     head: Head,
+    page: Page,
     now: Timestamp,
     row: EntryRow,
     /// With their numbers, the newest first.
     deliveries: Vec<(usize, DeliveryRecord)>,
-    commands: Vec<Command>,
     /// Headers and body, of a provider with a control.
     content: Option<String>,
     /// The deliveries that the journal has, the newest first.
@@ -264,20 +264,6 @@ pub(super) async fn show(
     let summary = summary.ok_or(PageError::NotFound)?;
     let deliveries = page.data.outbox.deliveries(id).await?;
     let (endpoints, now) = (Endpoints::read(&page).await?, SystemClock.now());
-    let name = id.to_string();
-    let tasks = match summary.state {
-        OutboxState::DeadLetter => &[SHOW_ENTRY, RESEND_ENTRY, DROP_ENTRY][..],
-        OutboxState::Pending => &[SHOW_ENTRY, DROP_ENTRY],
-        OutboxState::Delivered => &[SHOW_ENTRY, RESEND_ENTRY],
-        OutboxState::Dropped => &[SHOW_ENTRY],
-    };
-    let mut commands: Vec<Command> = tasks
-        .iter()
-        .map(|task| page.command(*task, &name))
-        .collect();
-    if matches!(endpoints.next(&summary, now), Next::Stopped | Next::At(_)) {
-        commands.push(page.command(RESUME, summary.endpoint.as_str()));
-    }
     let (mut content, mut exchanges) = (None, Vec::new());
     if page.data.has_buttons {
         content = page
@@ -303,10 +289,10 @@ pub(super) async fn show(
         head: page.head(&format!("Message {number}"), "/outbox").await?,
         now,
         deliveries,
-        row: EntryRow::new(&page, summary, last, &endpoints, now),
-        commands,
+        row: EntryRow::new(summary, last, &endpoints, now),
         content,
         exchanges,
         place: page.destination.clone(),
+        page,
     }))
 }

@@ -16,28 +16,14 @@ pub(super) async fn newest(
         None => last_number(outbox).await?.saturating_add(1),
     };
     let mut found: Vec<OutboxSummary> = Vec::new();
-    // Numbers are seldom left out, but few entries may be the query's: the pieces grow.
-    let mut width = u64::try_from(most).unwrap_or(u64::MAX).max(1);
     while found.len() <= most && end > 1 {
-        let begin = end.saturating_sub(width).max(1);
-        let limit = u32::try_from(end - begin)
-            .unwrap_or(u32::MAX)
-            .min(OutboxQuery::MAX_LIMIT);
-        let piece = outbox
-            .list(&query.clone().after(EntryId::new(begin - 1)).limit(limit))
-            .await?;
-        // A piece that was cut off lacks its newest entries, which come first here.
-        let whole = u64::from(limit) == end - begin
-            || u32::try_from(piece.len()).is_ok_and(|length| length < limit)
-            || piece.last().is_some_and(|entry| entry.id.get() >= end - 1);
-        if whole {
-            found.extend(piece.into_iter().rev().filter(|entry| entry.id.get() < end));
-            end = begin;
-            width = width.saturating_mul(2);
-        } else {
-            // One query returns as much whole, so that the loop ends.
-            width = (width / 4).max(u64::from(OutboxQuery::MAX_LIMIT));
-        }
+        // There are no more entries than numbers, so that no query leaves one out.
+        let begin = end.saturating_sub(OutboxQuery::MAX_LIMIT.into()).max(1);
+        let window = query.clone().after(EntryId::new(begin - 1));
+        let entries = outbox.list(&window.limit(OutboxQuery::MAX_LIMIT)).await?;
+        let entries = entries.into_iter().rev();
+        found.extend(entries.filter(|entry| entry.id.get() < end));
+        end = begin;
     }
     let more = found.len() > most;
     found.truncate(most);
