@@ -6,7 +6,10 @@
 use self::aws_lc as cipher;
 #[cfg(not(feature = "aws-lc"))]
 use self::openssl as cipher;
-use bankrail_http::{SecretError, SecretFileError, open_or_create_secret, secret_from_base64};
+use bankrail_http::{
+    __private::{open_or_create_secret, secret_from_base64},
+    SecretError, SecretFileError,
+};
 use std::fmt;
 use std::path::Path;
 use zeroize::Zeroizing;

@@ -52,7 +52,7 @@ pub use head_bounds::{
 pub use proxy::{Proxy, ProxyError};
 pub use request_key::{RequestKeyFuture, RequestKeyLayer, RequestKeyService};
 #[cfg(feature = "secret")]
-pub use secret::{SecretError, SecretFileError, open_or_create_secret, secret_from_base64};
+pub use secret::{SecretError, SecretFileError};
 
 /// The crate of bodies' bytes.
 pub use bytes;
@@ -70,6 +70,8 @@ pub use url;
 pub mod __private {
     #[cfg(feature = "endpoint-url")]
     pub use crate::public_address::is_public;
+    #[cfg(feature = "secret")]
+    pub use crate::secret::{open_or_create_secret, secret_from_base64};
     pub use crate::{
         body::{BodyError, BodyReader, DRAINING, Peer},
         endpoint::{Endpoint, EndpointFault, serve},

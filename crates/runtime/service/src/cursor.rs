@@ -1,7 +1,10 @@
 //! Sealed cursors: only the provider can make one, and each is valid for one walk only.
 
 use bankrail_client_assertion::CustomerCode;
-use bankrail_http::{SecretError, SecretFileError, open_or_create_secret, secret_from_base64};
+use bankrail_http::{
+    __private::{open_or_create_secret, secret_from_base64},
+    SecretError, SecretFileError,
+};
 use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder, StatementRequest};
 use bankrail_values::{Date, RandomnessError, fill_random};
 use hmac::{Hmac, KeyInit, Mac};
