@@ -44,7 +44,10 @@ fn relabelled(text: &str, message: usize, version: u8) -> String {
     for (from, own) in ELEMENTS.iter().flat_map(|from| from.iter().zip(own)) {
         if *from != own {
             for (start, end) in [("<", ">"), ("</", ">")] {
-                to = to.replace(&format!("{start}{from}{end}"), &format!("{start}{own}{end}"));
+                to = to.replace(
+                    &format!("{start}{from}{end}"),
+                    &format!("{start}{own}{end}"),
+                );
             }
         }
     }
@@ -113,7 +116,12 @@ fn judge_document<M: Message>(document: &M, version: u8) {
     assert_eq!(left, stays, "what is reported and not left out stays");
     let written = engine::to_xml(&there.document, &options).expect("it can be written");
     let read = engine::parse::<M>(written.as_bytes(), &strict());
-    assert_eq!(read.is_ok(), stays.is_empty(), "{:?}: {written}", read.err());
+    assert_eq!(
+        read.is_ok(),
+        stays.is_empty(),
+        "{:?}: {written}",
+        read.err()
+    );
 }
 
 fn judge<M: Message + Invent>(text: &str, from: u8, to: u8) {

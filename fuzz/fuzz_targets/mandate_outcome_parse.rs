@@ -20,7 +20,8 @@ fuzz_target!(|json: &[u8]| {
     );
     let message = parsed.message;
     let written = message.to_json();
-    let again = MandateActionOutcome::from_json(written.as_bytes()).expect("what was written is read");
+    let again =
+        MandateActionOutcome::from_json(written.as_bytes()).expect("what was written is read");
     assert_eq!(again.message, message);
     assert_eq!(again.message.to_json(), written);
     assert_eq!(again.message.fingerprint(), message.fingerprint());

@@ -2,8 +2,8 @@
 //! read is written and read again equal.
 
 use bankrail_statement::{
-    AccountId, Checkpoint, NextPage, PollPosition, ReceivedNextPage, ReceivedStatement, StatementReply,
-    StatementRequest, StatementResponse,
+    AccountId, Checkpoint, NextPage, PollPosition, ReceivedNextPage, ReceivedStatement,
+    StatementReply, StatementRequest, StatementResponse,
 };
 
 fuzz_target!(|body: &[u8]| {
