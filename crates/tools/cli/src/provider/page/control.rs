@@ -129,8 +129,8 @@ async fn choices(
     let values = match name {
         "fault" => return Ok(FAULT_KINDS.map(faults).into()),
         "customer" => {
-            let book = page.data.directory.current();
-            let codes = book
+            let customers = page.data.directory.current();
+            let codes = customers
                 .records()
                 .map(|record| record.customer.code.to_string());
             codes.collect()

@@ -59,7 +59,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         let is_of = |call: &&&Call| call.headers.get(MESSAGE_ID).is_some_and(|own| *own == *id);
         is_ordered(deliveries.iter().find(is_of))
     });
-    let book = data.directory.current();
+    let customers = data.directory.current();
     let mut failing = Vec::new();
     for endpoint in &snapshot.endpoints {
         let failures = match endpoint.circuit {
@@ -75,7 +75,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
             }
             _ => continue,
         };
-        let owner = book.records().find(|record| {
+        let owner = customers.records().find(|record| {
             let mut own = record.endpoints.iter();
             own.any(|own| own.id() == &endpoint.endpoint)
         });
