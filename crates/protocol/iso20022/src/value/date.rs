@@ -337,6 +337,7 @@ pub struct DateFormatError {
     pub found: String,
 }
 
+#[inline]
 fn below_100(tens: u8, ones: u8) -> Option<u8> {
     (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| (tens - b'0') * 10 + (ones - b'0'))
 }
