@@ -145,8 +145,8 @@ async fn choices(
     Ok(vec![("", values)])
 }
 
-/// Carries out the operation that the member `do` names, with all other members. The answer to one
-/// that is refused is the page that it stands on, which says why.
+/// Carries out the operation that the member `do` names, with all other members. A refusal is
+/// answered with the page of the button or form, and its reason.
 pub(super) async fn act(
     State(page): State<Page>,
     Form(mut given): Form<BTreeMap<String, String>>,
