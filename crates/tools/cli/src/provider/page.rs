@@ -276,7 +276,7 @@ impl PageState {
     async fn head(&self, title: &str, section: &'static str) -> Result<Head, PageError> {
         let (clock, nothing) = (&self.data.clock, <[(&str, &str); 0]>::default());
         let faults = Arguments::from_texts(Operation::Faults, nothing)?;
-        let mut faults = self.data.control.carry_out(&faults).await?;
+        let ordered = self.data.control.carry_out(&faults).await?;
         let (now, real) = (clock.now(), SystemClock.now());
         let refusal = self.refusal.as_ref();
         Ok(Head {
@@ -287,7 +287,10 @@ impl PageState {
                 rate: clock.rate(),
                 is_set: clock.rate() != 1
                     || now.saturating_since(real).max(real.saturating_since(now)) > CLOCK_TOLERANCE,
-                faults: serde_json::from_value(faults["faults"].take()).unwrap_or_default(),
+                faults: ordered
+                    .get("faults")
+                    .and_then(|faults| Deserialize::deserialize(faults).ok())
+                    .unwrap_or_default(),
             }),
             refused: refusal
                 .filter(|refusal| !has_form(refusal.operation))
