@@ -15,8 +15,6 @@ mod signature;
 
 /// The crate of the name of the header with the API key.
 pub use http;
-/// The crate of the value that [`Judgement::to_json`] returns.
-pub use serde_json;
 
 pub use error::JudgeError;
 pub use hook::Hook;
