@@ -157,7 +157,10 @@ fn an_archive_that_cannot_be_read_is_refused() {
     let zip = folder.file("cut.zip", zip);
     for command in ["show", "check", "csv", "html"] {
         let error = run(["statement", command, &zip]).failed(1);
-        assert!(error.contains("cut.zip: expected a readable ZIP archive"), "{error}");
+        assert!(
+            error.contains("cut.zip: expected a readable ZIP archive"),
+            "{error}"
+        );
     }
     let error = run(["statement", "merge", &zip]).failed(1);
     assert!(error.contains("found a ZIP archive"), "{error}");

@@ -100,7 +100,10 @@ fn findings_and_batches_are_shown_where_they_are() {
 fn what_is_no_report_is_named_and_has_no_entries_line() {
     for (bytes, words) in [
         (&b""[..], "found nothing"),
-        (b"PK\x03\x04\x14\x00\x08\x08", "expected a ZIP archive"),
+        (
+            b"PK\x03\x04\x14\x00\x08\x08",
+            "expected a readable ZIP archive",
+        ),
         (b"<html><body>Login</body></html>", "found an HTML page"),
         (b":20:STARTUMS\r\n:25:1/2\r\n", "found an MT940"),
         (

@@ -168,7 +168,7 @@ fn the_judge_orders_bookings_through_the_control() {
         "{program} provider --data '{}' control book --from -",
         bank.data.display()
     );
-    assert_eq!(judge(&book), ["passed"; 6]);
+    assert_eq!(judge(&book), ["passed"; 7]);
     // What is said to be booked, and is not.
     let rows = judge("cat");
     assert_eq!(
@@ -176,7 +176,7 @@ fn the_judge_orders_bookings_through_the_control() {
         1,
         "{rows:?}"
     );
-    assert_eq!(judge("exit 1"), ["not run"; 6]);
+    assert_eq!(judge("exit 1"), ["not run"; 7]);
 }
 
 #[test]
