@@ -49,7 +49,7 @@ pub use version::Version;
 
 /// The exact decimal of [`Amount`] and [`Number`].
 pub use rust_decimal::Decimal;
-/// The crate of the calendar that [`Date`] and [`DateTime`] convert to and from.
+/// The crate of the calendar that [`IsoDate`] and [`IsoDateTime`] convert to and from.
 pub use time;
 
 /// The parts that the derives expand to. They change without notice, so a crate with a message
