@@ -229,7 +229,7 @@ async fn limits_are_set_for_one_customer_or_for_all() {
     for (wrong, expected) in [
         (
             json!({ "call_type": "tokens", "per_hour": 1 }),
-            "call_type: expected the name of a call type",
+            "call_type: expected one of graphql, token, ",
         ),
         (json!({ "call_type": "token" }), "expected a limit per hour"),
         (
