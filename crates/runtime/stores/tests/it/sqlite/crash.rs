@@ -111,7 +111,8 @@ fn run_and_kill(path: &Path, round: u32, start: u32) -> Vec<(String, u32)> {
             child.kill().unwrap();
         }
     }
-    child.wait().unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), None, "the child ended before it was killed");
     printed
 }
 
@@ -262,19 +263,22 @@ async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
         [SeenEntry::new(EntryKey::from(key(number)), 1, None)],
         format!("{number:09}"),
     );
-    let import = SqliteWork::new(move |t| {
-        t.connection()
-            .execute("INSERT INTO imported VALUES (?1)", [number])
-            .map(drop)
-    });
-    let before = store.position(&account()).await.unwrap();
-    let change = PositionChange::new(before.as_deref(), Some(&position));
-    let page = PageRecord::new(&entries, &[true]).position(change);
-    assert!(matches!(
-        store.record_with(&account(), page, import).await,
-        Ok(Recorded::Committed)
-    ));
-    true
+    loop {
+        let import = SqliteWork::new(move |t| {
+            t.connection()
+                .execute("INSERT INTO imported VALUES (?1)", [number])
+                .map(drop)
+        });
+        let before = store.position(&account()).await.unwrap();
+        let change = PositionChange::new(before.as_deref(), Some(&position));
+        let page = PageRecord::new(&entries, &[true]).position(change);
+        match store.record_with(&account(), page, import).await {
+            Ok(Recorded::Committed) => return true,
+            // Another worker has recorded its page since the position was read.
+            Ok(Recorded::Overtaken) => {}
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 /// Delivers the due messages, also those that a killed child had leased.
