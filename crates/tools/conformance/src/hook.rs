@@ -60,6 +60,7 @@ async fn run(command: &str, order: &str, longest: Duration) -> Result<(), String
         .kill_on_drop(true);
     let mut child = shell.spawn().map_err(|error| error.to_string())?;
     let input = child.stdin.take();
+    // A command that hangs would keep the judge from all rows that follow.
     let ended = timeout(longest, async {
         if let Some(mut input) = input {
             // A command that does not read all of it may still do what it should.

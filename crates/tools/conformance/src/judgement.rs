@@ -1,7 +1,7 @@
 //! All rows of a judgement: as text, as JSON, as JUnit XML, as an HTML page.
 
 use crate::error::JudgeError;
-use crate::row::{Asks, Row, Verdict};
+use crate::row::{Demand, Row, Verdict};
 use askama::Template;
 use bankrail_values::{Clock as _, SystemClock, Timestamp};
 use serde_json::json;
@@ -22,45 +22,45 @@ pub struct Judgement {
     more: Vec<String>,
 }
 
-/// The kinds of defects in the order in which they are to be mended: what a row asks, how its id
+/// The kinds of defects in the order in which they are to be mended: the demand of a row, how its id
 /// begins, and what a failure of it means. The first that fits is the kind of a row.
-const DEFECTS: [(Asks, &[&str], &str); 12] = [
+const DEFECTS: [(Demand, &[&str], &str); 12] = [
     (
-        Asks::Service,
+        Demand::Service,
         &["S20.13", "S7.8"],
         "without it nothing else works",
     ),
     (
-        Asks::Life,
+        Demand::Survival,
         &[""],
         "the receiver stops, and messages after it are lost",
     ),
     (
-        Asks::Refusal,
+        Demand::Refusal,
         &["S19.11", "S22.2", "S22.10"],
         "a customer gets another customer's data",
     ),
     (
-        Asks::Refusal,
+        Demand::Refusal,
         &[
             "S2.6", "S8.", "S9.", "S19.6", "S19.7", "S20.5", "S20.17", "S22.", "S23.21",
         ],
         "it accepts what is not proved to be authentic",
     ),
     (
-        Asks::Service,
+        Demand::Service,
         &["S21.26", "S23."],
         "an event is handled twice, or in the wrong order",
     ),
     (
-        Asks::Service,
+        Demand::Service,
         &[
             "S9.", "S11.", "S12.", "S13.", "S14.", "S15.", "S16.", "S21.",
         ],
         "messages of this kind are lost",
     ),
     (
-        Asks::Service,
+        Demand::Service,
         &[
             "S4.15", "S6.16", "S6.20", "S6.21", "S6.22", "S6.23", "S6.24", "S6.25", "S6.30",
             "S6.35", "S6.37", "S19.26",
@@ -68,33 +68,33 @@ const DEFECTS: [(Asks, &[&str], &str); 12] = [
         "money is lost, doubled or changed by it",
     ),
     (
-        Asks::Refusal,
+        Demand::Refusal,
         &[""],
         "it accepts what the specification forbids",
     ),
     (
-        Asks::Service,
+        Demand::Service,
         &["S8.", "S19.14", "S20.9", "S22.6"],
         "it refuses what the specification allows",
     ),
     (
-        Asks::Service,
+        Demand::Service,
         &["S24.5", "S24.6", "S24.7", "S25."],
         "callers are stopped too early or too late",
     ),
     (
-        Asks::Service,
+        Demand::Service,
         &[""],
         "those who read answers by the specification fail on it",
     ),
     // The last one is the kind of all rows beyond the specification.
-    (Asks::Service, &["-"], "it differs from live services"),
+    (Demand::Service, &["-"], "it differs from live services"),
 ];
 
 /// The place of a row's kind in [`DEFECTS`].
 fn defect(row: &Row) -> usize {
-    let is_kind = |(asks, ids, _): &(Asks, &[&str], &str)| {
-        !row.beyond && *asks == row.asks && ids.iter().any(|id| is_of(row.id, id))
+    let is_kind = |(demand, ids, _): &(Demand, &[&str], &str)| {
+        !row.beyond && *demand == row.demand && ids.iter().any(|id| is_of(row.id, id))
     };
     let place = DEFECTS.iter().position(is_kind);
     place.unwrap_or(DEFECTS.len() - 1)
@@ -159,10 +159,12 @@ impl Judgement {
     /// True if no row failed.
     #[must_use]
     pub fn passed(&self) -> bool {
-        !self
-            .rows
-            .iter()
-            .any(|row| matches!(row.verdict, Verdict::Failed(_)))
+        self.failed().next().is_none()
+    }
+
+    fn failed(&self) -> impl Iterator<Item = &Row> {
+        let rows = self.rows.iter();
+        rows.filter(|row| matches!(row.verdict, Verdict::Failed(_)))
     }
 
     /// True if every row was run.
@@ -177,9 +179,7 @@ impl Judgement {
     /// Returns in one line the first thing to mend and the reason. `None` if no row failed.
     #[must_use]
     pub fn mend_first(&self) -> Option<String> {
-        let failed = self.rows.iter();
-        let failed = failed.filter(|row| matches!(row.verdict, Verdict::Failed(_)));
-        let row = failed.min_by_key(|row| defect(row))?;
+        let row = self.failed().min_by_key(|row| defect(row))?;
         let (id, title, detail) = (row.id, &row.title, row.verdict.detail());
         Some(match &self.blocked {
             Some(blocked) => format!("mend first: {blocked} ({id} {title}: {detail})"),
@@ -214,11 +214,7 @@ impl Judgement {
                 .filter(|row| row.verdict.name() == name)
                 .count();
             line.push_str(&format!(", {count} {name}"));
-            let beyond = self
-                .rows
-                .iter()
-                .filter(|row| row.beyond && matches!(row.verdict, Verdict::Failed(_)))
-                .count();
+            let beyond = self.failed().filter(|row| row.beyond).count();
             if name == "failed" && beyond > 0 {
                 line.push_str(&format!(" ({beyond} of them beyond SPEC.md)"));
             }
@@ -272,11 +268,7 @@ impl Judgement {
     /// in it is loaded from elsewhere, and no script runs.
     #[must_use]
     pub fn to_html(&self) -> String {
-        let failed: Vec<&Row> = self
-            .rows
-            .iter()
-            .filter(|row| matches!(row.verdict, Verdict::Failed(_)))
-            .collect();
+        let failed: Vec<&Row> = self.failed().collect();
         let under = self
             .headings()
             .map(|(heading, rows)| (heading, rows.iter().collect()));
@@ -335,13 +327,8 @@ fn is_of(id: &str, start: &str) -> bool {
 
 impl fmt::Display for Judgement {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Row {
-            id, title, verdict, ..
-        } in &self.rows
-        {
-            if let Verdict::Failed(why) = verdict {
-                writeln!(out, "{id} {title}: {why}")?;
-            }
+        for row in self.failed() {
+            writeln!(out, "{} {}: {}", row.id, row.title, row.verdict.detail())?;
         }
         out.write_str(&self.summary())?;
         let mut last = self.mend_first().into_iter().chain(self.more.clone());
@@ -483,23 +470,23 @@ mod tests {
     fn each_kind_of_defect_has_its_reason_and_its_place_among_the_others() {
         // In the order in which they are to be mended.
         let kinds = [
-            ("S20.13", Asks::Service, "nothing else works"),
-            ("S23.22", Asks::Life, "the receiver stops"),
-            ("S19.11", Asks::Refusal, "another customer's data"),
-            ("S23.21", Asks::Refusal, "not proved"),
-            ("S21.26", Asks::Service, "handled twice"),
-            ("S21.4", Asks::Service, "are lost"),
-            ("S6.20", Asks::Service, "money"),
+            ("S20.13", Demand::Service, "nothing else works"),
+            ("S23.22", Demand::Survival, "the receiver stops"),
+            ("S19.11", Demand::Refusal, "another customer's data"),
+            ("S23.21", Demand::Refusal, "not proved"),
+            ("S21.26", Demand::Service, "handled twice"),
+            ("S21.4", Demand::Service, "are lost"),
+            ("S6.20", Demand::Service, "money"),
             // The same id as of a message that is lost.
-            ("S21.4", Asks::Refusal, "forbids"),
-            ("S8.15", Asks::Service, "the specification allows"),
-            ("S25.16", Asks::Service, "too early or too late"),
-            ("S10.1", Asks::Service, "read answers"),
-            ("-", Asks::Service, "live services"),
+            ("S21.4", Demand::Refusal, "forbids"),
+            ("S8.15", Demand::Service, "the specification allows"),
+            ("S25.16", Demand::Service, "too early or too late"),
+            ("S10.1", Demand::Service, "read answers"),
+            ("-", Demand::Service, "live services"),
         ];
-        let rows = kinds.map(|(id, asks, _)| {
+        let rows = kinds.map(|(id, demand, _)| {
             let verdict = Verdict::Failed("why".to_owned());
-            Row::new(id, "a title", verdict, Duration::ZERO).asking(asks)
+            Row::new(id, "a title", verdict, Duration::ZERO).demanding(demand)
         });
         for (place, (id, _, why)) in kinds.iter().enumerate() {
             let left = rows.iter().skip(place).cloned().rev().collect();

@@ -4,56 +4,17 @@ mod budget;
 mod judge;
 
 pub use budget::{Budget, BudgetError};
+pub use judge::ProviderJudge;
 
-use crate::error::JudgeError;
 use crate::hook::Hook;
 use crate::invented::any_seed;
-use crate::judgement::Judgement;
 use crate::selection::{RowSelection, UnrunRows};
 use bankrail_http::tls::{ClientCertificate, TlsRoots};
 use bankrail_http::{Proxy, names};
 use bankrail_jose::SigningKey;
 use bankrail_values::{SecretString, options};
-use judge::Judge;
 use reqwest::header::HeaderName;
 use std::time::Duration;
-
-/// Judges a provider by the clauses of the specification that can be seen from outside.
-///
-/// It calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly. Every
-/// call counts against the customer's limits, so the calls are bounded by a [`Budget`], the most
-/// important ones first. A row for which the budget did not suffice is
-/// [`Verdict::NotRun`](crate::Verdict::NotRun). A call that is answered 429 is repeated after its
-/// `Retry-After` if that is within [`ProviderJudgeOptions::wait`].
-pub struct ProviderJudge(Judge);
-
-impl ProviderJudge {
-    /// A judge of the provider at this address, in the name of a customer whose assertions this key
-    /// signs.
-    ///
-    /// # Errors
-    /// [`JudgeError`] if an address is not one to call, the customer has no account, or the keys or
-    /// the certificates to trust are unusable.
-    pub fn new(
-        url: &str,
-        customer: Customer,
-        signing_key: &SigningKey,
-        options: ProviderJudgeOptions,
-    ) -> Result<Self, JudgeError> {
-        Judge::new(url, customer, signing_key, options).map(Self)
-    }
-
-    /// Makes the calls: first one token and the statements, then the calls that must be refused,
-    /// then those that use up the budget.
-    ///
-    /// # Errors
-    /// [`JudgeError`] if nobody answers, a request cannot be made, or no row is selected.
-    pub async fn judge(self) -> Result<Judgement, JudgeError> {
-        self.0.run().await
-    }
-}
-
-bankrail_values::impl_debug!(ProviderJudge);
 
 /// A customer of the provider.
 ///

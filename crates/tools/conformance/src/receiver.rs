@@ -6,10 +6,11 @@ mod messages;
 mod rows;
 mod session;
 
+pub use session::ReceiverJudge;
+
 use crate::client::{address, below, client};
 use crate::error::{JudgeError, failed};
 use crate::invented::{Invented, any_seed};
-use crate::judgement::Judgement;
 use crate::row::shown;
 use crate::selection::RowSelection;
 use bankrail_http::__private::BodyReader;
@@ -26,49 +27,12 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use reqwest::Url;
 use serde_json::Value;
-use session::Session;
 use std::time::Duration;
 
 /// The bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// The bytes of a list of handled messages that are read.
 const MAX_LIST_BYTES: usize = 32 << 20;
-
-/// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
-///
-/// It plays the provider: it delivers about 1,300 messages over HTTPS, good ones and hostile ones.
-/// Each run invents new mandates, payments and cases, which receivers store: judge a test
-/// installation. Rows under "Beyond SPEC.md" are about points that the specification leaves open. A
-/// receiver that behaves unusually there is [`Verdict::Noted`](crate::Verdict::Noted).
-pub struct ReceiverJudge(Session);
-
-impl ReceiverJudge {
-    /// A judge of the receivers at these addresses, who verify what this key signs and decrypt what
-    /// is encrypted to their key.
-    ///
-    /// # Errors
-    /// [`JudgeError`] if no receiver has an address, or a key, the API key or the certificates to
-    /// trust are unusable.
-    pub fn new(
-        addresses: ReceiverAddresses,
-        signing_key: &SigningKey,
-        encryption_key: &EncryptionKey,
-        options: ReceiverJudgeOptions,
-    ) -> Result<Self, JudgeError> {
-        Session::new(addresses, signing_key, encryption_key, options).map(Self)
-    }
-
-    /// Makes the deliveries: what must be accepted, what must be refused, and last what takes weak
-    /// receivers down.
-    ///
-    /// # Errors
-    /// [`JudgeError`] if nobody answers, a message cannot be made, or no row is selected.
-    pub async fn judge(self) -> Result<Judgement, JudgeError> {
-        self.0.run().await
-    }
-}
-
-bankrail_values::impl_debug!(ReceiverJudge);
 
 options! {
     /// The options of a [`ReceiverJudge`](ReceiverJudge).
@@ -139,10 +103,8 @@ struct Provider {
     invented: Invented,
     forge: Forge,
     sealer: Sealer,
-    /// Seals with the key of 4096 bits.
-    large: Option<Sealer>,
-    /// The names of both signing keys, if both have one.
-    kids: Option<[String; 2]>,
+    /// The names of the signing key and of that of 4096 bits, if there is such a key.
+    kids: Option<[Option<String>; 2]>,
 }
 
 /// A delivery, and its difference from an ordinary one in words.
@@ -155,12 +117,8 @@ struct Delivery {
     body: Bytes,
 }
 
-/// The outcome of a delivery.
-enum Heard {
-    Answer(Answer),
-    /// No answer, for this reason.
-    Nothing(String),
-}
+/// The answer to a delivery, or the reason why there is none.
+type Reply = Result<Answer, String>;
 
 /// An answer.
 struct Answer {
@@ -193,8 +151,6 @@ impl Provider {
             value.set_sensitive(true);
             Ok::<_, JudgeError>((options.api_key_header.clone(), value))
         });
-        let sealer =
-            |key: &SigningKey| Sealer::new(key.clone(), encryption_key.clone(), SealOptions::new());
         Ok(Self {
             addresses,
             client: client(
@@ -207,10 +163,13 @@ impl Provider {
             api_key: api_key.transpose()?,
             invented: Invented::new(options.seed),
             forge: Forge::new(signing_key, large, encryption_key.clone())?,
-            sealer: sealer(signing_key),
-            large: large.map(sealer),
+            sealer: Sealer::new(
+                signing_key.clone(),
+                encryption_key.clone(),
+                SealOptions::new(),
+            ),
             kids: large
-                .and_then(|large| Some([signing_key.kid()?, large.kid()?].map(str::to_owned))),
+                .map(|large| [signing_key.kid(), large.kid()].map(|kid| kid.map(str::to_owned))),
         })
     }
 
@@ -221,17 +180,7 @@ impl Provider {
         what: &str,
         message: &Value,
     ) -> Result<Delivery, JudgeError> {
-        self.sealed_by(&self.sealer, kind, what, message)
-    }
-
-    fn sealed_by(
-        &self,
-        sealer: &Sealer,
-        kind: MessageKind,
-        what: &str,
-        message: &Value,
-    ) -> Result<Delivery, JudgeError> {
-        let compact = sealer.seal(message.to_string().as_bytes());
+        let compact = self.sealer.seal(message.to_string().as_bytes());
         let compact = compact.map_err(failed)?;
         Ok(self.carried(kind, what, compact))
     }
@@ -276,9 +225,9 @@ impl Provider {
         }
     }
 
-    async fn send(&self, delivery: &Delivery) -> Heard {
+    async fn send(&self, delivery: &Delivery) -> Reply {
         let Some(url) = self.addresses.get(delivery.kind) else {
-            return Heard::Nothing("no address".to_owned());
+            return Err("no address".to_owned());
         };
         // A body of GET has no meaning (RFC 9110 section 9.3.1), and a server may refuse it as
         // such.
@@ -295,35 +244,31 @@ impl Provider {
     }
 
     /// Reads the text at an address.
-    async fn get(&self, url: Url) -> Heard {
+    async fn get(&self, url: Url) -> Reply {
         self.hear(self.client.get(url), MAX_LIST_BYTES).await
     }
 
-    async fn hear(&self, request: reqwest::RequestBuilder, max_bytes: usize) -> Heard {
-        let answer = match request.send().await {
-            Ok(answer) => answer,
-            Err(error) if error.is_timeout() => {
-                let seconds = self.timeout.as_secs();
-                return Heard::Nothing(format!("none within {seconds} s"));
+    async fn hear(&self, request: reqwest::RequestBuilder, max_bytes: usize) -> Reply {
+        let seconds = self.timeout.as_secs();
+        let answer = request.send().await.map_err(|error| {
+            if error.is_timeout() {
+                format!("none within {seconds} s")
+            } else {
+                causes(&error.without_url())
             }
-            Err(error) => return Heard::Nothing(causes(&error.without_url())),
-        };
+        })?;
         let (head, body) = http::Response::<reqwest::Body>::from(answer).into_parts();
         // The answer of a receiver may be of any length.
-        match BodyReader::new(&head.headers, body)
-            .read_prefix(max_bytes, self.timeout)
-            .await
-        {
-            Ok(body) => Heard::Answer(Answer {
-                status: head.status,
-                content_type: head
-                    .headers
-                    .get(CONTENT_TYPE)
-                    .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()),
-                body: body.to_vec(),
-            }),
-            Err(error) => Heard::Nothing(format!("half an answer: {}", causes(&error))),
-        }
+        let mut reader = BodyReader::new(&head.headers, body);
+        let body = reader.read_prefix(max_bytes, self.timeout).await;
+        let body = body.map_err(|error| format!("half an answer: {}", causes(&error)))?;
+        let content_type = head.headers.get(CONTENT_TYPE);
+        Ok(Answer {
+            status: head.status,
+            content_type: content_type
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()),
+            body: body.to_vec(),
+        })
     }
 }
 
@@ -378,11 +323,10 @@ impl Answer {
     }
 }
 
-impl Heard {
-    fn describe(&self) -> String {
-        match self {
-            Self::Answer(answer) => answer.describe(),
-            Self::Nothing(why) => format!("no answer: {why}"),
-        }
+/// Describes the answer, or the reason why there is none.
+fn describe(reply: &Reply) -> String {
+    match reply {
+        Ok(answer) => answer.describe(),
+        Err(why) => format!("no answer: {why}"),
     }
 }

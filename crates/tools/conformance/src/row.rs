@@ -18,21 +18,21 @@ pub struct Row {
     pub verdict: Verdict,
     /// The duration of its calls. Zero if another row made them.
     pub took: Duration,
-    pub(crate) asks: Asks,
+    pub(crate) demand: Demand,
     /// True if the row would fail under `strict` where it is noted.
     pub(crate) fails_strictly: bool,
 }
 
 /// The demand of a row on the subject, which gives a failure its meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum Demand {
     /// To handle a right call or message rightly.
     #[default]
     Service,
     /// To refuse a wrong call or message.
     Refusal,
     /// To keep answering.
-    Life,
+    Survival,
 }
 
 /// The verdict of a judge about one row.
@@ -97,14 +97,12 @@ impl Verdict {
         }
     }
 
-    /// Passed, or failed for this reason.
-    pub(crate) fn of(result: Result<(), String>) -> Self {
-        result.map_or_else(Self::Failed, |()| Self::Passed)
-    }
-
-    /// Passed if there is no defect.
-    pub(crate) fn without(defects: &[String]) -> Self {
-        Self::when(defects.is_empty(), || listed(defects))
+    /// The first of both that is not passed.
+    pub(crate) fn and(self, other: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Passed => other(),
+            own => own,
+        }
     }
 }
 
@@ -123,14 +121,14 @@ impl Row {
             title: title.into(),
             verdict,
             took,
-            asks: Asks::Service,
+            demand: Demand::Service,
             fails_strictly: is_beyond(id),
         }
     }
 
-    /// The same row, of which this is asked.
-    pub(crate) fn asking(self, asks: Asks) -> Self {
-        Self { asks, ..self }
+    /// The same row with this demand.
+    pub(crate) fn demanding(self, demand: Demand) -> Self {
+        Self { demand, ..self }
     }
 
     /// The number of the heading and of the row under it, to sort by.
@@ -140,7 +138,7 @@ impl Row {
 }
 
 /// The characters of an answer that are shown.
-const SHOWN: usize = 120;
+const MAX_SHOWN_CHARS: usize = 120;
 
 /// The beginning of an answer as it is, on one line and without addresses.
 pub(crate) fn shown(text: &str) -> String {
@@ -153,19 +151,19 @@ pub(crate) fn shown(text: &str) -> String {
         let (_, rest) = after.split_at(after.find(end).unwrap_or(after.len()));
         line = format!("{}(an address){rest}", before.trim_end_matches(scheme));
     }
-    match line.char_indices().nth(SHOWN) {
+    match line.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line,
     }
 }
 
 /// The defects of a row that are listed. Others are counted.
-const LISTED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// Joins the first defects, and counts the rest.
 pub(crate) fn listed(defects: &[String]) -> String {
-    let shown = defects.get(..LISTED).unwrap_or(defects).join("; ");
-    match defects.len().saturating_sub(LISTED) {
+    let shown = defects.get(..MAX_LISTED).unwrap_or(defects).join("; ");
+    match defects.len().saturating_sub(MAX_LISTED) {
         0 => shown,
         rest => format!("{shown}; and {rest} more"),
     }

@@ -10,8 +10,8 @@ use std::time::Duration;
 /// not named keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    pub(super) tokens: u32,
-    pub(super) statements: u32,
+    tokens: u32,
+    statements: u32,
     tokens_per_second: u32,
 }
 
@@ -78,9 +78,12 @@ impl Budget {
     }
 }
 
-/// The calls that are left for one endpoint.
+/// The calls that are left for one endpoint, and those that were made.
 #[derive(Debug)]
 pub(super) struct Purse {
+    /// The calls that were answered 200, and those that were not, which may count against a limit
+    /// or not.
+    pub(super) counts: (usize, usize),
     name: &'static str,
     all: u32,
     left: u32,
@@ -90,6 +93,7 @@ pub(super) struct Purse {
 impl Purse {
     fn new(name: &'static str, all: u32) -> Self {
         Self {
+            counts: (0, 0),
             name,
             all,
             left: all,
@@ -100,7 +104,7 @@ impl Purse {
     /// Pays for one call.
     ///
     /// # Errors
-    /// Why there is none left.
+    /// The reason why there is none left.
     pub(super) fn pay(&mut self) -> Result<(), String> {
         if let Some(why) = &self.closed {
             return Err(why.clone());

@@ -1,6 +1,5 @@
 //! Makes the calls within the budget, and collects the rows.
 
-mod body;
 mod book;
 mod checks;
 mod forge;
@@ -11,7 +10,6 @@ mod paging;
 mod payload;
 mod refusals;
 mod statement;
-mod test_accounts;
 mod token;
 mod windows;
 mod wire;
@@ -23,12 +21,14 @@ use crate::client::{address, below, client};
 use crate::error::JudgeError;
 use crate::hook::Hook;
 use crate::judgement::Judgement;
-use crate::row::{Asks, Row, Verdict, is_beyond};
+use crate::row::{Demand, Row, Verdict, is_beyond};
 use crate::selection::Wanted;
 use bankrail_client_assertion::token::names;
 use bankrail_http::names::{REQUEST_KEY, STATEMENT_PATH, TOKEN_PATH};
 use bankrail_jose::SigningKey;
-use forge::{Assertion, Keys, now};
+use bankrail_values::json::JsonValue;
+use bankrail_values::{Clock as _, SystemClock};
+use forge::{Assertion, Keys};
 use reqwest::Url;
 use reqwest::header::HeaderName;
 use std::mem::{replace, swap};
@@ -132,11 +132,59 @@ impl Target {
     }
 }
 
+/// UNIX seconds.
+fn now() -> i64 {
+    SystemClock.now().unix_seconds()
+}
+
 /// The endpoint of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Endpoint {
     Token,
     Statement,
+}
+
+/// A statement that was asked for.
+#[derive(Clone)]
+struct Statement {
+    /// The name in rows, such as `statement 2`; empty for a statement that was requested later.
+    place: String,
+    account: String,
+    payload: String,
+    request_key: Option<String>,
+    cursor: Option<String>,
+    more: bool,
+    /// The time at which the statement was received, in UNIX seconds.
+    at: i64,
+}
+
+/// The statements that were requested.
+struct Statements {
+    found: Vec<Statement>,
+    /// The statements that bookings have changed, as they were before.
+    before: Vec<Statement>,
+    /// The accounts that the budget did not last for.
+    left_out: usize,
+    /// The calls that are kept for other rows.
+    kept: usize,
+    /// The verdict of a row that no statement shows.
+    unseen: Verdict,
+}
+
+impl Statements {
+    /// Returns the verdict of a row that no statement shows: `budget` is the reason if there are
+    /// accounts that the budget did not last for, `account` if the customer has no other account.
+    fn without(
+        &self,
+        budget: impl FnOnce(usize) -> String,
+        account: impl FnOnce() -> String,
+    ) -> Verdict {
+        match &self.unseen {
+            Verdict::NotRun(why) => Verdict::not_run(why),
+            _ if self.left_out > 0 => Verdict::NotRun(budget(self.left_out)),
+            _ => Verdict::NotSeen(account()),
+        }
+    }
 }
 
 /// An access token, and the provider's time of its end.
@@ -147,10 +195,17 @@ struct Bearer {
     until: Instant,
 }
 
-/// What a customer has left: token requests, statements, and a token.
-type Left = (Purse, Purse, Option<Bearer>);
+/// The calls and the token that a customer has left.
+type Remainder = (Purse, Purse, Option<Bearer>);
 
-pub(super) struct Judge {
+/// Judges a provider by the clauses of the specification that can be seen from outside.
+///
+/// It calls the provider's two endpoints over HTTPS as a customer does, rightly and wrongly. Every
+/// call counts against the customer's limits, so the calls are bounded by a
+/// [`Budget`](crate::Budget), the most important ones first. A row for which the budget did not
+/// suffice is [`Verdict::NotRun`](crate::Verdict::NotRun). A call that is answered 429 is repeated
+/// after its `Retry-After` if that is within [`ProviderJudgeOptions::wait`].
+pub struct ProviderJudge {
     target: Target,
     keys: Keys,
     client: reqwest::Client,
@@ -182,18 +237,22 @@ pub(super) struct Judge {
     timeout: Duration,
     /// The time at which the judge began, in UNIX seconds.
     began: i64,
-    /// The calls of each endpoint that were answered 200, and those that were not, which may count
-    /// against a limit or not.
-    token_counts: (usize, usize),
-    statement_counts: (usize, usize),
     /// The reason why no further call shows anything.
     blocked: Option<&'static str>,
     judged: Vec<Row>,
     took: Duration,
 }
 
-impl Judge {
-    pub(super) fn new(
+bankrail_values::impl_debug!(ProviderJudge);
+
+impl ProviderJudge {
+    /// A judge of the provider at this address, in the name of a customer whose assertions this key
+    /// signs.
+    ///
+    /// # Errors
+    /// [`JudgeError`] if an address is not one to call, the customer has no account, or the keys or
+    /// the certificates to trust are unusable.
+    pub fn new(
         url: &str,
         customer: Customer,
         signing_key: &SigningKey,
@@ -249,19 +308,18 @@ impl Judge {
             stepped: Duration::ZERO,
             timeout,
             began: now(),
-            token_counts: (0, 0),
-            statement_counts: (0, 0),
             blocked: None,
             judged: Vec::new(),
             took: Duration::ZERO,
         })
     }
 
-    /// Makes the calls, and judges the answers.
+    /// Makes the calls: first one token and the statements, then the calls that must be refused,
+    /// then those that use up the budget.
     ///
     /// # Errors
     /// [`JudgeError`] if nobody answers, a request cannot be made, or no row is selected.
-    pub(super) async fn run(mut self) -> Result<Judgement, JudgeError> {
+    pub async fn judge(mut self) -> Result<Judgement, JudgeError> {
         token::judge_first(&mut self).await?;
         late::metadata(&mut self).await;
         if self.bearer.is_none() {
@@ -271,7 +329,7 @@ impl Judge {
         let mut statements = statement::judge(&mut self).await?;
         book::judge(&mut self, &mut statements).await;
         payload::judge(&mut self, &statements);
-        test_accounts::judge(&mut self, &statements);
+        payload::judge_test_accounts(&mut self, &statements);
         narrative::judge(&mut self, &statements).await?;
         paging::judge(&mut self, &statements).await?;
         refusals::judge_statements(&mut self).await?;
@@ -286,43 +344,26 @@ impl Judge {
         Judgement::new("provider", address, rows, blocked, self.seed, &PRICES)
     }
 
-    /// True if a row of this id is asked for.
-    fn wants(&self, id: &str) -> bool {
-        self.wanted.has(id)
+    /// Adds a row of this id and title. The calls since the last row were made for it.
+    fn row(&mut self, row: (&'static str, &str), verdict: Verdict) {
+        self.row_demanding(Demand::Service, row, verdict);
     }
 
-    /// True if this row is asked for.
-    fn wants_row(&self, id: &str, title: &str) -> bool {
-        self.wanted.has_row(id, title)
-    }
-
-    /// True if rows under one of these are asked for.
-    fn wants_any(&self, headings: &[&str]) -> bool {
-        self.wanted.has_any(headings)
-    }
-
-    /// Adds a row. The calls since the last row were made for it.
-    fn row(&mut self, id: &'static str, title: impl Into<String>, verdict: Verdict) {
-        self.row_asking(Asks::Service, id, title, verdict);
-    }
-
-    fn row_asking(
+    fn row_demanding(
         &mut self,
-        asks: Asks,
-        id: &'static str,
-        title: impl Into<String>,
+        demand: Demand,
+        (id, title): (&'static str, &str),
         verdict: Verdict,
     ) {
         let took = std::mem::take(&mut self.took);
-        let title = title.into();
         let verdict = match verdict {
             Verdict::Noted(why) if self.strict && is_beyond(id) => Verdict::Failed(why),
             Verdict::Failed(why) if !self.strict && is_beyond(id) => Verdict::Noted(why),
             other => other,
         };
-        if self.wanted.has_row(id, &title) {
+        if self.wanted.has_row(id, title) {
             let row = Row::new(id, title, verdict, took);
-            self.judged.push(row.asking(asks));
+            self.judged.push(row.demanding(demand));
         }
     }
 
@@ -332,8 +373,8 @@ impl Judge {
         rows: impl IntoIterator<Item = (&'static str, &'static str)>,
         verdicts: impl IntoIterator<Item = Verdict>,
     ) {
-        for ((id, title), verdict) in rows.into_iter().zip(verdicts) {
-            self.row(id, title, verdict);
+        for (row, verdict) in rows.into_iter().zip(verdicts) {
+            self.row(row, verdict);
         }
     }
 
@@ -357,27 +398,10 @@ impl Judge {
         Assertion::new(&self.target, &self.keys, self.assertions)
     }
 
-    /// Returns the number of calls that were answered 200, and of the others.
-    fn counts(&mut self, endpoint: Endpoint) -> &mut (usize, usize) {
-        if endpoint == Endpoint::Token {
-            &mut self.token_counts
-        } else {
-            &mut self.statement_counts
-        }
-    }
-
-    /// Returns the number of calls left.
-    fn left(&self, endpoint: Endpoint) -> usize {
-        match endpoint {
-            Endpoint::Token => self.tokens.left(),
-            Endpoint::Statement => self.statements.left(),
-        }
-    }
-
     /// Goes on as the other customer with a budget of its own, and returns what the first one has
     /// left. `None` if the other customer has no account, key or token, or its limits are counted
     /// later.
-    async fn as_other_customer(&mut self) -> Result<Option<Left>, JudgeError> {
+    async fn as_other_customer(&mut self) -> Result<Option<Remainder>, JudgeError> {
         let other = self.target.other.as_ref();
         let has_account = other.is_some_and(|other| !other.accounts.is_empty());
         if self.limits || !has_account || self.keys.other.is_none() {
@@ -394,7 +418,7 @@ impl Judge {
     }
 
     /// Exchanges the two customers. Returns what this one has left.
-    fn change(&mut self, (tokens, statements, bearer): Left) -> Left {
+    fn change(&mut self, (tokens, statements, bearer): Remainder) -> Remainder {
         if let (Some(customer), Some(key)) = (&mut self.target.other, &mut self.keys.other) {
             swap(&mut self.target.customer, customer);
             swap(&mut self.keys.own, key);
@@ -440,6 +464,7 @@ impl Judge {
                 .map(Duration::from_secs)
                 .filter(|after| *after <= self.wait)
             {
+                // Not a second earlier, because an early call may count against the limit again.
                 Some(after) => sleep(after).await,
                 None => {
                     let when =
@@ -457,6 +482,7 @@ impl Judge {
     async fn send(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, String> {
         let is_post = call.method == reqwest::Method::POST;
         if endpoint == Endpoint::Token {
+            // Spaced, so that the limit of a second refuses no call of a row about something else.
             if let Some(next) = self.next_token {
                 sleep_until(next).await;
             }
@@ -464,10 +490,10 @@ impl Judge {
             self.next_token = Some(Instant::now() + self.pause);
         }
         // Before the answer, because a call without one may have counted.
-        self.counts(endpoint).1 += 1;
+        self.purse(endpoint).counts.1 += 1;
         let answer = send(&self.client, call).await?;
         if answer.status == 200 {
-            let (answered, refused) = self.counts(endpoint);
+            let (answered, refused) = &mut self.purse(endpoint).counts;
             (*answered, *refused) = (*answered + 1, *refused - 1);
         }
         // Others than POST need not reach the endpoint, nor what is refused before it.
@@ -478,8 +504,10 @@ impl Judge {
                         .push(answer.header(REQUEST_KEY.as_str()).map(str::to_owned));
                 }
                 Endpoint::Statement => {
-                    self.statement_request_keys
-                        .extend(body::text_member(&answer.body, "requestKey"));
+                    let members = checks::object(&answer.body);
+                    let key = members.as_ref().ok().and_then(|all| all.get("requestKey"));
+                    let key = key.and_then(JsonValue::as_str);
+                    self.statement_request_keys.extend(key.map(str::to_owned));
                 }
             }
         }

@@ -147,8 +147,8 @@ fn new(invented: &Invented, name: &str) -> String {
     }
 }
 
-/// Returns a message with these members in place of those that it has. Objects are merged, member
-/// by member.
+/// Returns a message with these members in place of those that it has, and without those that are
+/// `$absent`. Objects are merged, member by member.
 pub(super) fn with(mut message: Value, members: &Value) -> Value {
     put(&mut message, members);
     message
@@ -167,14 +167,6 @@ fn put(target: &mut Value, members: &Value) {
         }
         (target, value) => *target = value.clone(),
     }
-}
-
-/// A message without one of its members.
-pub(super) fn without(mut message: Value, member: &str) -> Value {
-    if let Value::Object(members) = &mut message {
-        members.remove(member);
-    }
-    message
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! The rows of the judge of receivers, as data: for each of them its clause, its title, whom it
-//! asks, what it delivers and what is right. A session judges them in the order of the files.
+//! demand, what it delivers and what is right. A session judges them in the order of the files.
 
-mod forgeries;
 mod recipes;
 
-use crate::row::{Asks, BEYOND};
+use crate::row::{BEYOND, Demand};
 use bankrail_webhook::MessageKind;
 use recipes::Recipe;
 use serde::Deserialize;
@@ -115,16 +114,16 @@ pub(super) enum Expected {
 
 impl Expected {
     /// Returns the demand on the receiver of a row that expects this.
-    pub(super) fn asks(self) -> Asks {
+    pub(super) fn demand(self) -> Demand {
         match self {
             Self::Acknowledged
             | Self::Known
             | Self::Same
             | Self::Together
             | Self::Other
-            | Self::Survived => Asks::Service,
+            | Self::Survived => Demand::Service,
             Self::Judged | Self::Open | Self::Refused | Self::Alike | Self::SurvivedAndRefused => {
-                Asks::Refusal
+                Demand::Refusal
             }
         }
     }
@@ -155,8 +154,6 @@ enum Made {
     Nulls,
     /// The messages of the other kinds.
     Others,
-    /// JSON that is no message.
-    NoMessage,
     /// A usual message with each priority that it may have.
     Priorities,
     /// A usual message of each kind with each priority that it may not have.

@@ -5,10 +5,10 @@ mod handled;
 
 use super::answers::{Acknowledgements, form};
 use super::rows::{Expected, HOSTILE, ROWS, Row, one};
-use super::{Answer, Delivery, Heard, Provider, ReceiverAddresses, ReceiverJudgeOptions};
+use super::{Answer, Delivery, Provider, ReceiverAddresses, ReceiverJudgeOptions, Reply, describe};
 use crate::error::JudgeError;
 use crate::judgement::Judgement;
-use crate::row::{self, Asks, BEYOND, Verdict};
+use crate::row::{self, BEYOND, Demand, Verdict};
 use crate::selection::Wanted;
 use bankrail_jose::{EncryptionKey, SigningKey};
 use bankrail_webhook::{EachKind, MessageKind};
@@ -18,7 +18,13 @@ use std::time::Instant;
 /// The calls in a row without an answer after which the receiver is taken to be down.
 const MAX_SILENT_CALLS: u32 = 3;
 
-pub(super) struct Session {
+/// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
+///
+/// It plays the provider: it delivers about 1,300 messages over HTTPS, good ones and hostile ones.
+/// Each run invents new mandates, payments and cases, which receivers store: judge a test
+/// installation. Rows under "Beyond SPEC.md" are about points that the specification leaves open. A
+/// receiver that behaves unusually there is [`Verdict::Noted`](crate::Verdict::Noted).
+pub struct ReceiverJudge {
     provider: Provider,
     seed: u32,
     /// The file or address where the receivers list the messages that they have handled.
@@ -28,7 +34,7 @@ pub(super) struct Session {
     /// The acknowledgement of the first message by each receiver. Later ones count as acknowledged
     /// if they have the same `status`, so that another status than `RCVD` fails one row and not
     /// all.
-    habits: EachKind<Option<Answer>>,
+    first_answers: EachKind<Option<Answer>>,
     /// The status under which the receiver of each kind has refused the first message.
     refusals: EachKind<Option<u16>>,
     acknowledgements: Acknowledgements,
@@ -49,8 +55,16 @@ pub(super) struct Session {
     rows: Vec<row::Row>,
 }
 
-impl Session {
-    pub(super) fn new(
+bankrail_values::impl_debug!(ReceiverJudge);
+
+impl ReceiverJudge {
+    /// A judge of the receivers at these addresses, who verify what this key signs and decrypt what
+    /// is encrypted to their key.
+    ///
+    /// # Errors
+    /// [`JudgeError`] if no receiver has an address, or a key, the API key or the certificates to
+    /// trust are unusable.
+    pub fn new(
         addresses: ReceiverAddresses,
         signing_key: &SigningKey,
         encryption_key: &EncryptionKey,
@@ -66,7 +80,7 @@ impl Session {
                 only: options.only,
                 rest: None,
             },
-            habits: EachKind::default(),
+            first_answers: EachKind::default(),
             refusals: EachKind::default(),
             acknowledgements: Acknowledgements::default(),
             ids: Vec::new(),
@@ -80,16 +94,17 @@ impl Session {
         })
     }
 
-    /// Makes the deliveries, and judges the answers.
+    /// Makes the deliveries: what must be accepted, what must be refused, and last what takes weak
+    /// receivers down.
     ///
     /// # Errors
     /// [`JudgeError`] if nobody answers, a message cannot be made, or no row is selected.
-    pub(super) async fn run(mut self) -> Result<Judgement, JudgeError> {
+    pub async fn judge(mut self) -> Result<Judgement, JudgeError> {
         // First, so that an unreadable list is found before anything is delivered.
         handled::check(&self).await?;
         self.begin().await?;
         for row in ROWS.iter() {
-            self.judge(row).await?;
+            self.judge_row(row).await?;
         }
         handled::judge(&mut self).await?;
         // Last, because a receiver that fails here would fail all other rows.
@@ -150,24 +165,24 @@ impl Session {
                 "the first message",
                 &self.provider.invented.minimal(kind),
             )?;
-            let heard = self.send(&delivery).await;
-            match &heard {
-                Heard::Nothing(reason) => drop(silent.get_or_insert((address, reason.clone()))),
-                Heard::Answer(_) => answered = true,
+            let reply = self.send(&delivery).await;
+            match &reply {
+                Err(reason) => drop(silent.get_or_insert((address, reason.clone()))),
+                Ok(_) => answered = true,
             }
-            let verdict = match heard {
-                Heard::Answer(answer) if answer.status.is_success() => {
+            let verdict = match reply {
+                Ok(answer) if answer.status.is_success() => {
                     self.acknowledgements.add(&answer);
-                    *self.habits.get_mut(kind) = Some(answer);
+                    *self.first_answers.get_mut(kind) = Some(answer);
                     Verdict::Passed
                 }
                 other => {
-                    if let Heard::Answer(answer) = &other {
+                    if let Ok(answer) = &other {
                         *self.refusals.get_mut(kind) = Some(answer.status.as_u16());
                     }
                     Verdict::Failed(format!(
                         "expected it to be acknowledged, found {}",
-                        other.describe()
+                        describe(&other)
                     ))
                 }
             };
@@ -184,14 +199,11 @@ impl Session {
                 "the same delivery, after all the others",
                 &self.provider.invented.usual(kind),
             )?;
-            let id = match self.send(&old).await {
-                Heard::Answer(answer) => answer.member("id"),
-                Heard::Nothing(_) => None,
-            };
-            self.old = Some((old, id));
+            let answer = self.send(&old).await.ok();
+            self.old = Some((old, answer.and_then(|answer| answer.member("id"))));
         }
         for (id, title, verdict) in self
-            .habits
+            .first_answers
             .iter()
             .filter_map(|(kind, first)| Some(form(kind, first.as_ref()?)))
             .flatten()
@@ -203,11 +215,11 @@ impl Session {
     }
 
     /// Judges a row, for each kind of message that it asks about.
-    async fn judge(&mut self, row: &'static Row) -> Result<(), JudgeError> {
+    async fn judge_row(&mut self, row: &'static Row) -> Result<(), JudgeError> {
         let has_api_key = self.provider.api_key.is_some();
         for kind in row.kinds.of(self.kinds(), has_api_key) {
             let (id, begin) = (row.id(kind), Instant::now());
-            if !self.wants(id) {
+            if !self.wanted.has(id) {
                 continue;
             }
             let verdict = match row.deliveries(&self.provider, kind, &self.kinds())? {
@@ -218,17 +230,17 @@ impl Session {
                 },
             };
             let title = row.title(kind);
-            let asks = match self.silence >= MAX_SILENT_CALLS && self.down.is_none() {
+            let demand = match self.silence >= MAX_SILENT_CALLS && self.down.is_none() {
                 true => {
                     self.down = Some(match &*self.suspect {
                         "" => format!("{id} {title}"),
                         what => format!("{what} ({id} {title})"),
                     });
-                    Asks::Life
+                    Demand::Survival
                 }
-                false => row.expected.asks(),
+                false => row.expected.demand(),
             };
-            self.push_asking(asks, id, title, verdict, begin);
+            self.push_demanding(demand, id, title, verdict, begin);
         }
         Ok(())
     }
@@ -241,7 +253,7 @@ impl Session {
         deliveries: &[Delivery],
     ) -> Result<Verdict, JudgeError> {
         let verdict = self.ask(expected, deliveries).await?;
-        let refuses = expected.asks() == Asks::Refusal && verdict == Verdict::Passed;
+        let refuses = expected.demand() == Demand::Refusal && verdict == Verdict::Passed;
         let Some(last) = deliveries.last().filter(|_| refuses) else {
             return Ok(verdict);
         };
@@ -260,13 +272,13 @@ impl Session {
         let Some((old, id)) = self.old.take() else {
             return Ok(());
         };
-        if ![known, "S23.22"].into_iter().any(|id| self.wants(id)) {
+        if ![known, "S23.22"].into_iter().any(|id| self.wanted.has(id)) {
             return Ok(());
         }
         for row in HOSTILE.iter() {
-            self.judge(row).await?;
+            self.judge_row(row).await?;
         }
-        if self.wants(known) {
+        if self.wanted.has(known) {
             let (begin, old) = (Instant::now(), [old]);
             let verdict = match self.obstacle(&old) {
                 Some(why) => Verdict::NotRun(why),
@@ -304,7 +316,7 @@ impl Session {
             if self.provider.addresses.get(delivery.kind).is_none() {
                 return Some(NO_ADDRESS.to_owned());
             }
-            let works = self.habits.get(delivery.kind).is_some();
+            let works = self.first_answers.get(delivery.kind).is_some();
             (!works).then(|| {
                 format!(
                     "the receiver did not take the first {}",
@@ -314,26 +326,21 @@ impl Session {
         })
     }
 
-    /// True if this row is to be judged.
-    fn wants(&self, id: &str) -> bool {
-        self.wanted.has(id)
-    }
-
     /// The kinds whose receivers take good messages.
     fn kinds(&self) -> Vec<MessageKind> {
-        self.habits
+        self.first_answers
             .iter()
             .filter_map(|(kind, first)| first.as_ref().map(|_| kind))
             .collect()
     }
 
-    async fn send(&mut self, delivery: &Delivery) -> Heard {
-        let heard = self.provider.send(delivery).await;
-        if let Heard::Answer(answer) = &heard {
+    async fn send(&mut self, delivery: &Delivery) -> Reply {
+        let reply = self.provider.send(delivery).await;
+        if let Ok(answer) = &reply {
             let taken = self.taken.entry(delivery.message_id().to_lowercase());
             *taken.or_default() |= !answer.status.is_client_error();
         }
-        self.silence = if matches!(heard, Heard::Nothing(_)) {
+        self.silence = if reply.is_err() {
             if self.silence == 0 {
                 self.suspect.clone_from(&delivery.what);
             }
@@ -341,14 +348,11 @@ impl Session {
         } else {
             0
         };
-        heard
+        reply
     }
 
-    fn is_acknowledged(&mut self, kind: MessageKind, heard: &Heard) -> bool {
-        let Heard::Answer(answer) = heard else {
-            return false;
-        };
-        let Some(first) = self.habits.get(kind) else {
+    fn is_acknowledged(&mut self, kind: MessageKind, reply: &Reply) -> bool {
+        let (Ok(answer), Some(first)) = (reply, self.first_answers.get(kind)) else {
             return false;
         };
         let yes = answer.status.is_success() && answer.member("status") == first.member("status");
@@ -361,12 +365,12 @@ impl Session {
 
     /// Adds a row. A failure beyond SPEC.md is noted, and fails only under `strict`.
     fn push(&mut self, id: &'static str, title: String, verdict: Verdict, begin: Instant) {
-        self.push_asking(Asks::Service, id, title, verdict, begin);
+        self.push_demanding(Demand::Service, id, title, verdict, begin);
     }
 
-    fn push_asking(
+    fn push_demanding(
         &mut self,
-        asks: Asks,
+        demand: Demand,
         id: &'static str,
         title: String,
         verdict: Verdict,
@@ -378,11 +382,11 @@ impl Session {
             Verdict::Failed(why) if fails_strictly && !self.strict => Verdict::Noted(why),
             other => other,
         };
-        if self.wants(id) {
+        if self.wanted.has(id) {
             let row = row::Row::new(id, title, verdict, begin.elapsed());
             self.rows.push(row::Row {
                 fails_strictly,
-                ..row.asking(asks)
+                ..row.demanding(demand)
             });
         }
     }

@@ -1,10 +1,10 @@
 //! Bookings that the judge makes up and orders, and the statement that shows them (Specification:
 //! "Statement payload", "Request statement").
 
-use super::checks::{Found, verdict};
-use super::statement::{Statement, Statements, ask};
+use super::checks::{ABSENT, combined, expect};
+use super::statement::ask;
 use super::xml::{REPORT, amount, child, children, read, text};
-use super::{Endpoint, Judge};
+use super::{ProviderJudge, Statement, Statements};
 use crate::hook::Hook;
 use crate::invented::Invented;
 use crate::row::Verdict;
@@ -52,8 +52,11 @@ const ROWS: [(&str, &str); 7] = [
 
 /// Orders bookings on each account with a whole statement, and puts the statement with them in its
 /// place.
-pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
-    if !ROWS.iter().any(|(id, title)| judge.wants_row(id, title)) {
+pub(super) async fn judge(judge: &mut ProviderJudge, statements: &mut Statements) {
+    if !ROWS
+        .iter()
+        .any(|(id, title)| judge.wanted.has_row(id, title))
+    {
         return;
     }
     let Some(hook) = judge.book.clone() else {
@@ -66,7 +69,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
     let mut currencies = BTreeSet::new();
     whole.sort_by_cached_key(|found| !currencies.insert(Facts::of(&found.payload).currency));
     // Each statement is asked for twice.
-    let left = judge.left(Endpoint::Statement);
+    let left = judge.statements.left();
     let affordable = (left.saturating_sub(statements.kept) / 2).max(1);
     let left_out = whole.len().saturating_sub(affordable);
     let mut unjudged = match (whole.len(), left_out) {
@@ -79,7 +82,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
             "--budget: the statements do not last for {left_out} accounts"
         ))),
     };
-    let mut found: [Vec<(String, Found)>; ROWS.len()] = Default::default();
+    let mut found: [Vec<(String, Verdict)>; ROWS.len()] = Default::default();
     // Bookings hide what a statement has wrong without them, such as its sums without entries.
     let mut before = Vec::new();
     for statement in whole.into_iter().take(affordable) {
@@ -94,7 +97,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
     }
     statements.before = before;
     let unseen = Verdict::not_seen("no booking that was ordered is in the statement");
-    let verdicts = found.map(|found| match (verdict(found, &unseen), &unjudged) {
+    let verdicts = found.map(|found| match (combined(found, &unseen), &unjudged) {
         (Verdict::Passed | Verdict::NotSeen(_), Some(unjudged)) => unjudged.clone(),
         (verdict, _) => verdict,
     });
@@ -103,10 +106,10 @@ pub(super) async fn judge(judge: &mut Judge, statements: &mut Statements) {
 
 /// Judges the bookings of one account, for each row, or returns the reason why it could not.
 async fn ordered(
-    judge: &mut Judge,
+    judge: &mut ProviderJudge,
     hook: &Hook,
     statement: &mut Statement,
-) -> Result<[Vec<(String, Found)>; ROWS.len()], Verdict> {
+) -> Result<[Vec<(String, Verdict)>; ROWS.len()], Verdict> {
     let before = Facts::of(&statement.payload);
     // From the seed, so that a run can be repeated with the same bookings.
     let bookings = made_up(&Invented::new(judge.seed), &before.currency);
@@ -137,13 +140,10 @@ async fn ordered(
         let value = booking.value();
         let expected = booking.expected(&bookings, &before);
         let found = after.count(value);
-        let what = format!("expected {expected} entries, found {found}");
-        let found = if found == expected {
-            Found::Right
-        } else {
-            Found::Wrong(what)
-        };
-        (at(booking), found)
+        let verdict = Verdict::when(found == expected, || {
+            format!("expected {expected} entries, found {found}")
+        });
+        (at(booking), verdict)
     });
     let each = |facts: &Facts, check: Check| -> Vec<_> {
         // The last one, because an earlier booking may have the same amount.
@@ -160,30 +160,25 @@ async fn ordered(
         each(&after, |booking, entry, currency| {
             let expected = format!("{} {currency}", booking.direction());
             let found = format!("{} {}", entry.direction, entry.currency);
-            Found::when(expected == found, &expected, Some(&found))
+            expect(expected == found, &expected, Some(&found))
         }),
         each(&after, |booking, entry, _| {
             let [expected, found] =
                 [&booking.amount, &entry.amount].map(|amount| decimals_of(amount));
-            // The specification demands a decimal, and leaves the number of digits open.
-            let unusual = || Found::Unusual(format!("expected {expected} decimals, found {found}"));
             if expected == found {
-                Found::Right
-            } else {
-                unusual()
+                return Verdict::Passed;
             }
+            // The specification demands a decimal, and leaves the number of digits open.
+            Verdict::Noted(format!("expected {expected} decimals, found {found}"))
         }),
         each(&after, |booking, entry, _| {
             // Only fast payments need to show their text.
             if entry.narrative.is_empty() && !booking.is_fast() {
-                return Found::Absent;
+                return ABSENT;
             }
-            let differs = || Found::Wrong(differing(&booking.narrative, &entry.narrative));
-            if entry.narrative == booking.narrative {
-                Found::Right
-            } else {
-                differs()
-            }
+            Verdict::when(entry.narrative == booking.narrative, || {
+                differing(&booking.narrative, &entry.narrative)
+            })
         }),
         each(&after, |booking, entry, _| {
             let right = entry.party == booking.party && !entry.narrative.is_empty();
@@ -199,7 +194,7 @@ async fn ordered(
 
 /// Wrong if the balances before and after the bookings fit them only with another direction of one
 /// of the two. Balances that do not fit at all may have other reasons.
-fn moved(bookings: &[Booking], before: &Facts, after: &Facts) -> Found {
+fn moved(bookings: &[Booking], before: &Facts, after: &Facts) -> Verdict {
     let signed = bookings.iter().map(|booking| match booking.direction() {
         "CRDT" => booking.value(),
         _ => -booking.value(),
@@ -208,30 +203,31 @@ fn moved(bookings: &[Booking], before: &Facts, after: &Facts) -> Found {
     let (before, after) = (before.balance, after.balance);
     let turned = [before + after, -before - after, before - after];
     if after - before == net {
-        Found::Right
+        Verdict::Passed
     } else if turned.contains(&net) {
-        Found::Wrong(
-            "expected DBIT for an overdraft and CRDT otherwise, found the other".to_owned(),
-        )
+        Verdict::failed("expected DBIT for an overdraft and CRDT otherwise, found the other")
     } else {
-        Found::Absent
+        ABSENT
     }
 }
 
 /// A check of the entry of a booking in an account of this currency.
-type Check = fn(&Booking, &Entry, &str) -> Found;
+type Check = fn(&Booking, &Entry, &str) -> Verdict;
 
 /// The whole statement, with its narrative or without.
-async fn shown(judge: &mut Judge, account: &str, narrative: bool) -> Result<Statement, Verdict> {
+async fn shown(
+    judge: &mut ProviderJudge,
+    account: &str,
+    narrative: bool,
+) -> Result<Statement, Verdict> {
     let got = ask(
         judge,
         &json!({ "accountId": account, "includeNarrative": narrative }),
     )
     .await;
     let statement = got.map_err(|error| Verdict::NotRun(error.to_string()))??;
-    let several = || Verdict::not_seen("the statement has several pages");
     if statement.more {
-        Err(several())
+        Err(Verdict::not_seen("the statement has several pages"))
     } else {
         Ok(statement)
     }
@@ -269,13 +265,12 @@ impl Booking {
         parse_decimal(&self.amount).unwrap_or_default()
     }
 
-    /// The finding about a fast payment.
-    fn if_fast(&self, right: bool, expected: &str) -> Found {
-        match right {
-            _ if !self.is_fast() => Found::Absent,
-            true => Found::Right,
-            false => Found::Wrong(format!("expected for a {} {expected}", self.kind)),
+    /// The verdict on a fast payment.
+    fn if_fast(&self, right: bool, expected: &str) -> Verdict {
+        if !self.is_fast() {
+            return ABSENT;
         }
+        Verdict::when(right, || format!("expected for a {} {expected}", self.kind))
     }
 
     /// The number of entries of its amount that must exist.
@@ -482,9 +477,9 @@ mod tests {
         let small = &bookings[3..4];
         let after = balanced(Decimal::from(-100) - small[0].value());
         let moves = |before: i64| moved(small, &balanced(before.into()), &after);
-        assert!(matches!(moves(100), Found::Wrong(_)));
-        assert!(matches!(moves(-100), Found::Right));
-        assert!(matches!(moves(77), Found::Absent));
+        assert!(matches!(moves(100), Verdict::Failed(_)));
+        assert_eq!(moves(-100), Verdict::Passed);
+        assert_eq!(moves(77), ABSENT);
         assert!(differing("a👍b", "a👍c").ends_with("from character 3 on"));
     }
 }

@@ -1,11 +1,10 @@
 //! Client assertions, right ones and wrong ones (RFC 7515, RFC 7519).
 
-use super::Target;
+use super::{Target, now};
 use crate::error::{JudgeError, failed};
 use crate::signature::{mac, pair, rsa};
 use aws_lc_rs::signature::RsaKeyPair;
 use bankrail_jose::{RsaSize, SigningKey, base64url};
-use bankrail_values::{Clock as _, SystemClock};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -145,9 +144,4 @@ impl Assertion {
         };
         Ok(format!("{text}.{}", encoded(&signature)))
     }
-}
-
-/// UNIX seconds.
-pub(super) fn now() -> i64 {
-    SystemClock.now().unix_seconds()
 }

@@ -1,14 +1,13 @@
 //! The last rows: request keys, metadata, scopes, the end of a token.
 
-use super::body;
-use super::checks::status_of;
+use super::checks::{guid, object, status_of, text};
 use super::refusals::refused;
 use super::token::{bearer, form};
 use super::windows::step;
 use super::wire::{Answer, Call};
-use super::{Bearer, Endpoint, Judge};
+use super::{Bearer, Endpoint, ProviderJudge};
 use crate::error::JudgeError;
-use crate::row::{Asks, Verdict};
+use crate::row::{Demand, Verdict};
 use bankrail_client_assertion::token::names;
 use reqwest::Method;
 use serde_json::json;
@@ -17,13 +16,13 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// The keys of all answers so far (Specification: "What the service does").
-pub(super) fn request_keys(judge: &mut Judge) {
+pub(super) fn request_keys(judge: &mut ProviderJudge) {
     let keys = judge.token_request_keys.clone();
     let without = keys
         .iter()
         .filter(|key| {
             key.as_deref()
-                .is_none_or(|key| body::guid("", key).is_err())
+                .is_none_or(|key| guid("", key) != Verdict::Passed)
         })
         .count();
     let verdict = match without {
@@ -34,11 +33,11 @@ pub(super) fn request_keys(judge: &mut Judge) {
             keys.len()
         )),
     };
-    judge.row(
+    let row = (
         "S2.12",
         "each answer of the token endpoint has the header X-RequestKey",
-        verdict,
     );
+    judge.row(row, verdict);
     let mut all: Vec<String> = keys.into_iter().flatten().collect();
     all.extend(judge.statement_request_keys.iter().cloned());
     let distinct: HashSet<String> = all.iter().map(|key| key.to_ascii_lowercase()).collect();
@@ -49,17 +48,14 @@ pub(super) fn request_keys(judge: &mut Judge) {
             "expected another request key for each request, found {again} again"
         )),
     };
-    judge.row(
-        "S2.11",
-        "each request has a request key of its own",
-        verdict,
-    );
+    let row = ("S2.11", "each request has a request key of its own");
+    judge.row(row, verdict);
 }
 
 /// The metadata of the issuer below the base address, if it is there.
-pub(super) async fn metadata(judge: &mut Judge) {
-    let (id, title) = ("S22.5", "the issuer's metadata name the token endpoint");
-    if !judge.wants(id) && !judge.wants("S8.18") {
+pub(super) async fn metadata(judge: &mut ProviderJudge) {
+    let row = ("S22.5", "the issuer's metadata name the token endpoint");
+    if !judge.wanted.has(row.0) && !judge.wanted.has("S8.18") {
         return;
     }
     let mut url = judge.target.base_url.clone();
@@ -75,10 +71,10 @@ pub(super) async fn metadata(judge: &mut Judge) {
     };
     let elsewhere = || Verdict::not_seen("there are none below the provider's address");
     let verdict = match judge.send_aside(call).await {
-        Ok(answer) if answer.status == 200 => match body::object(&answer.body) {
+        Ok(answer) if answer.status == 200 => match object(&answer.body) {
             Ok(members) => {
-                judge.target.issuer = body::text(&members, "issuer").ok().map(str::to_owned);
-                match body::text(&members, "token_endpoint") {
+                judge.target.issuer = text(&members, "issuer").ok().map(str::to_owned);
+                match text(&members, "token_endpoint") {
                     Ok(found) if found == judge.target.token_url.as_str() => Verdict::Passed,
                     // Addresses are not printed.
                     Ok(_) => Verdict::Noted(
@@ -91,19 +87,19 @@ pub(super) async fn metadata(judge: &mut Judge) {
         },
         _ => elsewhere(),
     };
-    judge.row(id, title, verdict);
+    judge.row(row, verdict);
 }
 
-const WITHOUT: (&str, &str) = (
+const WITHOUT_SCOPE: (&str, &str) = (
     "S22.10",
     "a token without the scope of statements gets no statement",
 );
-const SEVERAL: (&str, &str) = ("S20.9", "each of several scopes counts, the last one too");
+const SEVERAL_SCOPES: (&str, &str) = ("S20.9", "each of several scopes counts, the last one too");
 
 /// A token without the scope of statements, and one with another scope before it (Specification:
 /// "Authentication", 4).
-pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
-    if !judge.wants(WITHOUT.0) && !judge.wants(SEVERAL.0) {
+pub(super) async fn other_scope(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
+    if !judge.wanted.has(WITHOUT_SCOPE.0) && !judge.wanted.has(SEVERAL_SCOPES.0) {
         return Ok(());
     }
     let own = judge.target.scopes.clone();
@@ -147,13 +143,16 @@ pub(super) async fn other_scope(judge: &mut Judge) -> Result<(), JudgeError> {
         }
     }
     let [alone, both] = verdicts;
-    judge.row_asking(Asks::Refusal, WITHOUT.0, WITHOUT.1, alone);
-    judge.row(SEVERAL.0, SEVERAL.1, both);
+    judge.row_demanding(Demand::Refusal, WITHOUT_SCOPE, alone);
+    judge.row(SEVERAL_SCOPES, both);
     Ok(())
 }
 
 /// A token of these scopes, or why there is none.
-async fn token_with(judge: &mut Judge, scope: &str) -> Result<Result<String, Verdict>, JudgeError> {
+async fn token_with(
+    judge: &mut ProviderJudge,
+    scope: &str,
+) -> Result<Result<String, Verdict>, JudgeError> {
     let assertion = judge.assertion();
     let call = Call::token(&judge.target, &form(judge, &assertion, scope)?);
     let got = judge.call(Endpoint::Token, call).await;
@@ -165,7 +164,7 @@ async fn token_with(judge: &mut Judge, scope: &str) -> Result<Result<String, Ver
 
 /// The verdict about the answer to a statement request with a token.
 async fn statement_with(
-    judge: &mut Judge,
+    judge: &mut ProviderJudge,
     token: &str,
     verdict: impl FnOnce(&Answer) -> Verdict,
 ) -> Verdict {
@@ -181,7 +180,7 @@ const ALIVE: (&str, &str) = (
     "S22.6",
     "a token is accepted while it lives, whatever tokens were issued after it",
 );
-const LAST: (&str, &str) = (
+const LAST_MOMENT: (&str, &str) = (
     "S22.6",
     "a token is accepted until expires_in seconds have passed",
 );
@@ -192,8 +191,8 @@ const ENDED: (&str, &str) = (
 
 /// Uses the token now, shortly before its end and after it, as far as the provider's clock can be
 /// stepped or `--wait` lasts (Specification: "Authentication", 3).
-pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
-    if !judge.wants(ALIVE.0) {
+pub(super) async fn end_of_token(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
+    if !judge.wanted.has(ALIVE.0) {
         return Ok(());
     }
     let Some(bearer) = judge.bearer.clone() else {
@@ -202,7 +201,7 @@ pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
             .map_or(Verdict::not_seen("there is no token"), |why| {
                 Verdict::not_run(why)
             });
-        judge.same_rows([ALIVE, LAST, ENDED], &unseen);
+        judge.same_rows([ALIVE, LAST_MOMENT, ENDED], &unseen);
         return Ok(());
     };
     let account = judge.target.first_account();
@@ -220,7 +219,7 @@ pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
         bearer.until - margin,
         bearer.until + Duration::from_secs(1),
     ];
-    for ((id, title), time) in [ALIVE, LAST, ENDED].into_iter().zip(times) {
+    for (row, time) in [ALIVE, LAST_MOMENT, ENDED].into_iter().zip(times) {
         let is_end = time > bearer.until;
         let got = match reach(judge, &bearer, time).await {
             Err(verdict) => Err(verdict),
@@ -241,8 +240,12 @@ pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
                 verdict => verdict,
             },
         };
-        let asks = if is_end { Asks::Refusal } else { Asks::Service };
-        judge.row_asking(asks, id, title, verdict);
+        let demand = if is_end {
+            Demand::Refusal
+        } else {
+            Demand::Service
+        };
+        judge.row_demanding(demand, row, verdict);
     }
     Ok(())
 }
@@ -251,15 +254,14 @@ pub(super) async fn end_of_token(judge: &mut Judge) -> Result<(), JudgeError> {
 ///
 /// # Errors
 /// The verdict of a row that cannot be judged.
-async fn reach(judge: &mut Judge, bearer: &Bearer, time: Instant) -> Result<(), Verdict> {
+async fn reach(judge: &mut ProviderJudge, bearer: &Bearer, time: Instant) -> Result<(), Verdict> {
     let left = time.saturating_duration_since(judge.provider_now());
-    if judge.clock.is_some() && time <= bearer.until {
-        step(judge, left.as_secs()).await.map_err(Verdict::NotRun)
-    } else if judge.clock.is_some() {
-        step(judge, left.as_secs() + 1)
-            .await
-            .map_err(Verdict::NotRun)
+    if judge.clock.is_some() {
+        // Whole seconds, rounded towards the side of the end that is judged.
+        let seconds = left.as_secs() + u64::from(time > bearer.until);
+        step(judge, seconds).await.map_err(Verdict::NotRun)
     } else if left <= judge.wait {
+        // Nothing else makes the time pass at a provider whose clock cannot be stepped.
         sleep(left).await;
         Ok(())
     } else {

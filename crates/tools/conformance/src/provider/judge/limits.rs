@@ -6,11 +6,10 @@
 
 use super::Target;
 use super::checks::status_of;
-use super::forge::now;
 use super::token::{bearer, bearer_of, form};
 use super::windows::{fresh_hour, two_hours_later};
 use super::wire::{Answer, Call};
-use super::{Endpoint, Judge};
+use super::{Endpoint, ProviderJudge, now};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use serde_json::json;
@@ -18,12 +17,12 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// The calls of each kind that an hour allows, and the tokens of a second.
-const STATEMENTS: usize = 25;
-const TOKENS: usize = 10;
+const STATEMENTS_PER_HOUR: usize = 25;
+const TOKENS_PER_HOUR: usize = 10;
 
 const STATEMENT_LIMIT: (&str, &str) = ("S24.5", "beyond 25 statements an hour the answer is 429");
 const TOKEN_LIMIT: (&str, &str) = ("S24.6", "beyond 10 tokens an hour the answer is 429");
-const RETRY: (&str, &str) = (
+const RETRY_AFTER: (&str, &str) = (
     "S24.7",
     "a call after Retry-After, where it is sent, is answered",
 );
@@ -33,27 +32,27 @@ const STATEMENT_COUNT: (&str, &str) = (
 );
 const TOKEN_COUNT: (&str, &str) = ("S25.4", "10 tokens an hour are issued, and no more");
 const TOKEN_SECOND: (&str, &str) = ("S25.3", "of three token requests at once two are answered");
-const OTHER: (&str, &str) = (
+const OTHER_CUSTOMER: (&str, &str) = (
     "S25.19",
     "a customer at its limit does not keep another from its statements",
 );
-const AGAIN: (&str, &str) = (
+const ANSWERED_AGAIN: (&str, &str) = (
     "S24.7",
     "a customer at its limit is answered again two hours later",
 );
 const ROWS: [(&str, &str); 8] = [
     STATEMENT_LIMIT,
     TOKEN_LIMIT,
-    RETRY,
+    RETRY_AFTER,
     STATEMENT_COUNT,
     TOKEN_COUNT,
     TOKEN_SECOND,
-    OTHER,
-    AGAIN,
+    OTHER_CUSTOMER,
+    ANSWERED_AGAIN,
 ];
 
 /// Sends right requests until one is refused.
-pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
+pub(super) async fn judge(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
     let why = match (judge.limits, judge.blocked) {
         (true, None) => None,
         (true, Some(why)) => Some(Verdict::not_run(why)),
@@ -65,23 +64,33 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
         judge.same_rows(ROWS, &why);
         return Ok(());
     }
-    if [STATEMENT_LIMIT.0, STATEMENT_COUNT.0, OTHER.0, AGAIN.0]
-        .iter()
-        .any(|id| judge.wants(id))
+    if [
+        STATEMENT_LIMIT.0,
+        STATEMENT_COUNT.0,
+        OTHER_CUSTOMER.0,
+        ANSWERED_AGAIN.0,
+    ]
+    .iter()
+    .any(|id| judge.wanted.has(id))
     {
         statements(judge).await?;
     }
-    if [TOKEN_LIMIT.0, TOKEN_COUNT.0, TOKEN_SECOND.0, RETRY.0]
+    if [TOKEN_LIMIT.0, TOKEN_COUNT.0, TOKEN_SECOND.0, RETRY_AFTER.0]
         .iter()
-        .any(|id| judge.wants(id))
+        .any(|id| judge.wanted.has(id))
     {
         tokens(judge).await?;
     }
     Ok(())
 }
 
-async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
-    let rows = [STATEMENT_LIMIT, STATEMENT_COUNT, OTHER, AGAIN];
+async fn statements(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
+    let rows = [
+        STATEMENT_LIMIT,
+        STATEMENT_COUNT,
+        OTHER_CUSTOMER,
+        ANSWERED_AGAIN,
+    ];
     if let Err(why) = fresh_hour(judge).await {
         judge.same_rows(rows, &Verdict::NotRun(why));
         return Ok(());
@@ -105,8 +114,10 @@ async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
     });
     let calls: Vec<_> = calls.collect();
     let mut calls = calls.into_iter().cycle();
-    let next = &mut |_: &mut Judge| Ok(calls.next().expect("there is an account and a token"));
-    let (reached, count) = until_refused(judge, Endpoint::Statement, STATEMENTS, next).await?;
+    let next =
+        &mut |_: &mut ProviderJudge| Ok(calls.next().expect("there is an account and a token"));
+    let (reached, count) =
+        until_refused(judge, Endpoint::Statement, STATEMENTS_PER_HOUR, next).await?;
     let [other, again] = match &reached {
         Verdict::Passed => [other_customer(judge).await?, two_hours_later(judge).await],
         _ => [(); 2].map(|()| Verdict::not_seen("the limit was not reached")),
@@ -115,35 +126,35 @@ async fn statements(judge: &mut Judge) -> Result<(), JudgeError> {
     Ok(())
 }
 
-async fn tokens(judge: &mut Judge) -> Result<(), JudgeError> {
+async fn tokens(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
     // The limit of a second must not be met where that of an hour is counted.
     judge.pause = judge.pause.max(Duration::from_secs(1));
     // The other customer has the requests at once, because whether a refused one counts is open.
     let other = other_target(&judge.target).filter(|_| judge.keys.other.is_some());
-    let before = *judge.counts(Endpoint::Token);
+    let before = judge.tokens.counts;
     if let Err(why) = fresh_hour(judge).await {
-        let rows = [TOKEN_SECOND, RETRY, TOKEN_LIMIT, TOKEN_COUNT];
+        let rows = [TOKEN_SECOND, RETRY_AFTER, TOKEN_LIMIT, TOKEN_COUNT];
         judge.same_rows(rows, &Verdict::NotRun(why));
         return Ok(());
     }
-    let at_once = &mut |judge: &mut Judge| token_call(judge, other.as_ref());
+    let at_once = &mut |judge: &mut ProviderJudge| token_call(judge, other.as_ref());
     let (second, retry) = three_at_once(judge, at_once).await?;
     if other.is_some() {
-        *judge.counts(Endpoint::Token) = before;
+        judge.tokens.counts = before;
     }
-    judge.rows([TOKEN_SECOND, RETRY], [second, retry]);
+    judge.rows([TOKEN_SECOND, RETRY_AFTER], [second, retry]);
     if let Err(why) = fresh_hour(judge).await {
         judge.same_rows([TOKEN_LIMIT, TOKEN_COUNT], &Verdict::NotRun(why));
         return Ok(());
     }
-    let next = &mut |judge: &mut Judge| token_call(judge, None);
-    let (reached, count) = until_refused(judge, Endpoint::Token, TOKENS, next).await?;
+    let next = &mut |judge: &mut ProviderJudge| token_call(judge, None);
+    let (reached, count) = until_refused(judge, Endpoint::Token, TOKENS_PER_HOUR, next).await?;
     judge.rows([TOKEN_LIMIT, TOKEN_COUNT], [reached, count]);
     Ok(())
 }
 
 /// A right token request of the customer, or of the other one.
-fn token_call(judge: &mut Judge, other: Option<&Target>) -> Result<Call, JudgeError> {
+fn token_call(judge: &mut ProviderJudge, other: Option<&Target>) -> Result<Call, JudgeError> {
     let mut assertion = judge.assertion();
     if let Some(other) = other {
         assertion.signed = super::forge::Signed::Other;
@@ -155,15 +166,14 @@ fn token_call(judge: &mut Judge, other: Option<&Target>) -> Result<Call, JudgeEr
     Ok(Call::token(other.unwrap_or(&judge.target), &form))
 }
 
-type NextCall<'a> = &'a mut dyn FnMut(&mut Judge) -> Result<Call, JudgeError>;
+type NextCall<'a> = &'a mut dyn FnMut(&mut ProviderJudge) -> Result<Call, JudgeError>;
 
 /// Three requests within a second, of which one must be refused. They may fall into two windows,
 /// but not twice.
 async fn three_at_once(
-    judge: &mut Judge,
+    judge: &mut ProviderJudge,
     call: NextCall<'_>,
 ) -> Result<(Verdict, Verdict), JudgeError> {
-    let unseen = |why: &str| Verdict::not_seen(why);
     for _ in 0..2 {
         // Longer than two windows of a second, so that no earlier request counts.
         sleep(Duration::from_millis(2100)).await;
@@ -177,15 +187,16 @@ async fn three_at_once(
                 .filter(|answer| answer.as_ref().is_ok_and(|answer| answer.status == status))
                 .count()
         };
-        let counts = judge.counts(Endpoint::Token);
+        let counts = &mut judge.tokens.counts;
         *counts = (counts.0 + heard(200), counts.1 + 3 - heard(200));
         let refusal = answers.iter().flatten().find(|answer| answer.status == 429);
         let retry = match refusal.and_then(Answer::retry_after) {
-            None => unseen("no answer had Retry-After"),
+            None => Verdict::not_seen("no answer had Retry-After"),
             Some(after) if after > judge.wait.as_secs() => {
-                unseen("Retry-After is longer than --wait")
+                Verdict::not_seen("Retry-After is longer than --wait")
             }
             Some(after) => {
+                // As long as the provider asks for: the row is about the call after that.
                 sleep(Duration::from_secs(after)).await;
                 let again = call(judge)?;
                 match judge.send(Endpoint::Token, again).await {
@@ -199,7 +210,8 @@ async fn three_at_once(
         match (heard(200), heard(429)) {
             (2, 1) => return Ok((Verdict::Passed, retry)),
             (3, 0) if took >= Duration::from_secs(1) => {
-                return Ok((unseen("the three took longer than a second"), retry));
+                let why = "the three took longer than a second";
+                return Ok((Verdict::not_seen(why), retry));
             }
             (3, 0) => {}
             (answered, refused) => {
@@ -211,12 +223,15 @@ async fn three_at_once(
         }
     }
     let what = "expected 429 to one of three requests, found 200 each time, in two attempts";
-    Ok((Verdict::failed(what), unseen("no request was refused")))
+    Ok((
+        Verdict::failed(what),
+        Verdict::not_seen("no request was refused"),
+    ))
 }
 
 /// Checks that 429 comes, and that it comes after the expected number of answers.
 async fn until_refused(
-    judge: &mut Judge,
+    judge: &mut ProviderJudge,
     endpoint: Endpoint,
     limit: usize,
     call: NextCall<'_>,
@@ -229,7 +244,7 @@ async fn until_refused(
         match judge.send(endpoint, next).await {
             Ok(answer) if answer.status == 200 => {}
             Ok(answer) if answer.status == 429 => {
-                let (answered, refused) = *judge.counts(endpoint);
+                let (answered, refused) = judge.purse(endpoint).counts;
                 // Refused for as long as the rate has not dropped, and not just once.
                 let again = call(judge)?;
                 let reached = match judge.send(endpoint, again).await {
@@ -283,7 +298,7 @@ fn counted(limit: usize, answered: usize, refused: usize) -> Verdict {
 }
 
 /// A statement of the other customer, now that the first has none left.
-async fn other_customer(judge: &mut Judge) -> Result<Verdict, JudgeError> {
+async fn other_customer(judge: &mut ProviderJudge) -> Result<Verdict, JudgeError> {
     let unseen = || {
         Ok(Verdict::not_seen(
             "--second-connection names another customer, with its key and accounts",

@@ -1,9 +1,9 @@
 //! The effect of `includeNarrative` (Specification: "Request statement").
 
-use super::checks::{Found, verdict};
-use super::statement::{Statement, Statements, ask};
+use super::checks::{combined, expect};
+use super::statement::ask;
 use super::xml::{child, children, read, text};
-use super::{Endpoint, Judge};
+use super::{ProviderJudge, Statement, Statements};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use roxmltree::Node;
@@ -24,14 +24,17 @@ const HIDDEN: (&str, &str) = (
 const OPTIONAL: (&str, &str) = ("S19.14", "includeNarrative may be left out");
 
 /// Judges every statement that shows related parties.
-pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<(), JudgeError> {
-    if let Some(first) = statements.found.first().filter(|_| judge.wants(OPTIONAL.0)) {
+pub(super) async fn judge(
+    judge: &mut ProviderJudge,
+    statements: &Statements,
+) -> Result<(), JudgeError> {
+    if let Some(first) = statements
+        .found
+        .first()
+        .filter(|_| judge.wanted.has(OPTIONAL.0))
+    {
         let got = ask(judge, &json!({ "accountId": first.account })).await?;
-        judge.row(
-            OPTIONAL.0,
-            OPTIONAL.1,
-            got.map_or_else(|verdict| verdict, |_| Verdict::Passed),
-        );
+        judge.row(OPTIONAL, got.map_or_else(|why| why, |_| Verdict::Passed));
     }
     let with_virtual = statements
         .found
@@ -39,25 +42,21 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
         .map(virtual_credits)
         .max()
         .unwrap_or_default();
-    let unseen = |what: &str| match &statements.unseen {
-        Verdict::NotRun(why) => Verdict::NotRun(why.clone()),
-        _ if statements.left_out > 0 => {
-            let why = format!(
-                "--budget: {what}, and it did not last for {} accounts",
-                statements.left_out
-            );
-            Verdict::NotRun(why)
-        }
-        _ => Verdict::NotSeen(format!("--account names one with one of today: {what}")),
+    let unseen = |what: &str| {
+        let budget =
+            |left_out| format!("--budget: {what}, and it did not last for {left_out} accounts");
+        statements.without(budget, || {
+            format!("--account names one with one of today: {what}")
+        })
     };
     let shown = if with_virtual > 0 {
         Verdict::Passed
     } else {
         unseen("no entry is a credit to a virtual account")
     };
-    judge.row(VIRTUAL.0, VIRTUAL.1, shown);
+    judge.row(VIRTUAL, shown);
     if !statements.found.iter().any(|one| parties(&one.payload) > 0) {
-        if !judge.wants(HIDDEN.0) && !judge.wants(SHOWN.0) {
+        if !judge.wanted.has(HIDDEN.0) && !judge.wanted.has(SHOWN.0) {
             return Ok(());
         }
         let (shown, hidden) =
@@ -73,29 +72,29 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
     let shown = with_parties
         .iter()
         .map(|one| (&one.place, has_texts(&one.payload)));
-    judge.row(SHOWN.0, SHOWN.1, verdict(shown, &Verdict::Passed));
-    if judge.wants(HIDDEN.0) {
+    judge.row(SHOWN, combined(shown, &Verdict::Passed));
+    if judge.wanted.has(HIDDEN.0) {
         let (mut found, mut unseen) = (Vec::new(), Verdict::Passed);
         for one in with_parties {
             // The first is always asked for, and others are where that keeps no other row from its call.
-            if !found.is_empty() && judge.left(Endpoint::Statement) <= statements.kept {
+            if !found.is_empty() && judge.statements.left() <= statements.kept {
                 break;
             }
             let request = json!({ "accountId": one.account, "includeNarrative": false });
             match ask(judge, &request).await? {
                 Ok(without) => found.push((&one.place, hides(&one.payload, &without.payload))),
-                Err(Verdict::Failed(why)) => found.push((&one.place, Found::Wrong(why))),
+                Err(failed @ Verdict::Failed(_)) => found.push((&one.place, failed)),
                 Err(verdict) => unseen = verdict,
             }
         }
-        judge.row(HIDDEN.0, HIDDEN.1, verdict(found, &unseen));
+        judge.row(HIDDEN, combined(found, &unseen));
     }
     Ok(())
 }
 
 /// Compares a statement with that without narrative. Transactions of other channels may have the
 /// same in both.
-fn hides(with: &str, without: &str) -> Found {
+fn hides(with: &str, without: &str) -> Verdict {
     let mut looks = vec![("RltdPties", parties as fn(&str) -> usize)];
     if count(with, has_both) > 0 {
         looks.push(("Ustrd", texts));
@@ -103,19 +102,19 @@ fn hides(with: &str, without: &str) -> Found {
     for (what, counted) in looks {
         let (shown, left) = (counted(with), counted(without));
         if left >= shown {
-            return Found::Wrong(format!(
+            return Verdict::Failed(format!(
                 "expected fewer transactions with {what} than {shown}, found {left}"
             ));
         }
     }
-    Found::Right
+    Verdict::Passed
 }
 
 /// No statement has related parties. If one that was requested without narrative has them, the
 /// provider has interchanged the two. If one that was requested by the text "true" has them, it
 /// takes no boolean.
 async fn nothing_shown(
-    judge: &mut Judge,
+    judge: &mut ProviderJudge,
     statements: &Statements,
     unseen: Verdict,
 ) -> Result<(Verdict, Verdict), JudgeError> {
@@ -148,9 +147,9 @@ async fn nothing_shown(
 }
 
 /// Right unless no transaction with related parties has a text.
-fn has_texts(xml: &str) -> Found {
+fn has_texts(xml: &str) -> Verdict {
     let expected = "RmtInf/Ustrd beside RltdPties";
-    Found::when(count(xml, has_both) > 0, expected, None)
+    expect(count(xml, has_both) > 0, expected, None)
 }
 
 fn has_both(transaction: Node<'_, '_>) -> bool {

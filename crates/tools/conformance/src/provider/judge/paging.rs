@@ -5,9 +5,9 @@
 //! by the specification. `cursor` and `maxEntries` are tried; a provider that does not know them is
 //! not judged by this.
 
-use super::statement::{Statement, Statements, ask};
+use super::statement::ask;
 use super::xml::{REPORT, children, read, text};
-use super::{Endpoint, Judge};
+use super::{ProviderJudge, Statement, Statements};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use roxmltree::Node;
@@ -38,10 +38,13 @@ const MAX_PAGES: usize = 20;
 
 /// Walks over the pages of a statement that is asked for in short pages, or else of one that has
 /// several by itself.
-pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<(), JudgeError> {
+pub(super) async fn judge(
+    judge: &mut ProviderJudge,
+    statements: &Statements,
+) -> Result<(), JudgeError> {
     if ![ALL, ONCE, NARRATIVE]
         .iter()
-        .any(|(id, title)| judge.wants_row(id, title))
+        .any(|(id, title)| judge.wanted.has_row(id, title))
     {
         return Ok(());
     }
@@ -66,7 +69,7 @@ pub(super) async fn judge(judge: &mut Judge, statements: &Statements) -> Result<
         let all = listed.min(1000);
         let asked = [(EXACT, all, false), (REST, all - 1, true)];
         for (end, ((id, title), count, more)) in ends.iter_mut().zip(asked) {
-            if pages.len() > 1 && judge.wants_row(id, title) {
+            if pages.len() > 1 && judge.wanted.has_row(id, title) {
                 let request = json!({ "accountId": whole.account, "maxEntries": count });
                 let says_right = |page: Statement| {
                     let found = entries(&page.payload).len();
@@ -154,7 +157,7 @@ struct Entry {
 
 /// Asks for page after page. Returns why it ended before the last one, if it did.
 async fn walk(
-    judge: &mut Judge,
+    judge: &mut ProviderJudge,
     request: &Value,
     first: Option<&Statement>,
     pages: &mut Vec<String>,
@@ -203,7 +206,7 @@ async fn walk(
         next = Some(cursor.clone());
         cursors.push(cursor);
         // A walk without end would use up the budget of the rows that follow.
-        if pages.len() >= MAX_PAGES || judge.left(Endpoint::Statement) == 0 {
+        if pages.len() >= MAX_PAGES || judge.statements.left() == 0 {
             let why = format!("the statement has more than {} pages", pages.len());
             return Ok(Err(Verdict::NotRun(why)));
         }

@@ -1,13 +1,11 @@
 //! The XML of statements (Specification: "Statement payload").
 
 mod rows;
-mod sums;
 
-use super::Judge;
-use super::checks::{Found, verdict};
-use super::statement::{Statement, Statements};
-use super::xml::{child, children, text};
-use crate::row::Verdict;
+use super::checks::{ABSENT, combined, expect};
+use super::xml::{REPORT, amount, child, children, read, text};
+use super::{ProviderJudge, Statement, Statements};
+use crate::row::{Verdict, listed};
 use bankrail_camt052::{
     Document, FindingKind, Mode, ReadError, ReadErrorKind, ReadOptions, Version,
 };
@@ -84,19 +82,41 @@ struct Side {
     sum: Decimal,
 }
 
+impl Sums {
+    fn of(report: Node<'_, '_>) -> Self {
+        let mut sums = Self::default();
+        for entry in children(report, "Ntry") {
+            sums.entries += 1;
+            let side = match text(entry, "CdtDbtInd") {
+                Some("CRDT") => Some(&mut sums.credits),
+                Some("DBIT") => Some(&mut sums.debits),
+                _ => None,
+            };
+            let added = side.and_then(|side| {
+                side.count += 1;
+                side.sum = side.sum.checked_add(amount(text(entry, "Amt"))?)?;
+                Some(())
+            });
+            sums.unreadable |= added.is_none();
+        }
+        sums
+    }
+}
+
 /// Judges the payload of each statement.
-pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
+pub(super) fn judge(judge: &mut ProviderJudge, statements: &Statements) {
     let unseen = |part: Part| match &statements.unseen {
-        not_run @ Verdict::NotRun(_) => not_run.clone(),
-        _ if statements.found.is_empty() => statements.unseen.clone(),
-        _ => Verdict::NotSeen(part.unseen().to_owned()),
+        Verdict::NotSeen(_) if !statements.found.is_empty() => Verdict::not_seen(part.unseen()),
+        unseen => unseen.clone(),
     };
     let all = || statements.before.iter().chain(&statements.found);
     let found = all().filter_map(|one| Some((one.place.as_str(), by_schema(one)?)));
-    let by_schema = verdict(found, &unseen(Part::Root));
+    let by_schema = combined(found, &unseen(Part::Root));
     judge.row(
-        "S2.1",
-        "the payload is a camt.052.001.06 document by its schema",
+        (
+            "S2.1",
+            "the payload is a camt.052.001.06 document by its schema",
+        ),
         by_schema,
     );
     let documents: Vec<_> = all()
@@ -115,19 +135,86 @@ pub(super) fn judge(judge: &mut Judge, statements: &Statements) {
         let views = views.iter().filter(|view| view.part == part);
         let found = views.map(|view| match check(view) {
             // The sum covers the page if the count does, which another row checks.
-            Found::Wrong(what) if part == Part::Summary && id != "S6.35" && !view.counts_page() => {
-                (&*view.place, Found::Unusual(what))
+            Verdict::Failed(what)
+                if part == Part::Summary && id != "S6.35" && !view.counts_page() =>
+            {
+                (&*view.place, Verdict::Noted(what))
             }
-            found => (&*view.place, found),
+            verdict => (&*view.place, verdict),
         });
-        judge.row(id, title, verdict(found, &unseen(part)));
+        judge.row((id, title), combined(found, &unseen(part)));
     }
     let made = own_times(views.iter().filter(|view| view.part == Part::Message));
     judge.row(
-        "S6.9",
-        "Rpt/CreDtTm is the time of each report, not one for all",
+        (
+            "S6.9",
+            "Rpt/CreDtTm is the time of each report, not one for all",
+        ),
         made.unwrap_or_else(|| unseen(Part::Root)),
     );
+}
+
+/// The test accounts that the specification names, by currencies (Specification: "Request
+/// statement", test data).
+const TEST_ACCOUNTS: [(&str, &str, &[&str]); 2] = [
+    ("S19.24", "there is a test account in AUD", &["AUD"]),
+    (
+        "S19.25",
+        "there is a test account in each of USD, SBD, HKD, SGD, INR and PGK",
+        &["USD", "SBD", "HKD", "SGD", "INR", "PGK"],
+    ),
+];
+
+/// Judges which test accounts there are. A customer need not have them all.
+pub(super) fn judge_test_accounts(judge: &mut ProviderJudge, statements: &Statements) {
+    let mut currencies = BTreeSet::new();
+    let mut with_decimals = Vec::new();
+    for statement in &statements.found {
+        read(&statement.payload, REPORT, |report| {
+            let currency = text(report, "Acct/Ccy").unwrap_or_default();
+            currencies.insert(currency.to_owned());
+            if currency == "VND" {
+                let parts = children(report, "Bal").chain(children(report, "Ntry"));
+                let amounts = parts.filter_map(|part| text(part, "Amt"));
+                let amounts = amounts.filter(|amount| amount.contains('.'));
+                with_decimals
+                    .extend(amounts.map(|amount| format!("{}: {amount}", statement.place)));
+            }
+        });
+    }
+    let unseen = |missing: &[&str]| {
+        let budget = |left_out| format!("--budget: accounts that it did not last for: {left_out}");
+        statements.without(budget, || {
+            let missing = missing.join(", ");
+            format!("--account names others: this customer has none in {missing}")
+        })
+    };
+    for (id, title, wanted) in TEST_ACCOUNTS {
+        let missing: Vec<&str> = wanted
+            .iter()
+            .copied()
+            .filter(|currency| !currencies.contains(*currency))
+            .collect();
+        let verdict = if missing.is_empty() {
+            Verdict::Passed
+        } else {
+            unseen(&missing)
+        };
+        judge.row((id, title), verdict);
+    }
+    let verdict = if currencies.contains("VND") {
+        Verdict::when(with_decimals.is_empty(), || {
+            let found = listed(&with_decimals);
+            format!("expected amounts without decimals, found {found}")
+        })
+    } else {
+        unseen(&["VND"])
+    };
+    let row = (
+        "S19.26",
+        "there is a test account in VND, whose amounts have no decimals",
+    );
+    judge.row(row, verdict);
 }
 
 /// Compares the creation times of reports that have ids of their own. `None` if there are too few.
@@ -221,14 +308,82 @@ fn views<'a>(statement: &'a Statement, document: &'a roxmltree::Document<'a>) ->
     views
 }
 
+/// The count and the sum of a part of the summary.
+fn part(view: &View<'_>, name: &str, side: Side) -> Verdict {
+    let at = |path: &str| text(view.node, &format!("TxsSummry/{name}/{path}"));
+    if view.sums.unreadable {
+        return ABSENT;
+    }
+    count(side.count, at("NbOfNtries")).and(|| sum(view, side.sum, at("Sum")))
+}
+
+/// The sum of all amounts.
+fn all(view: &View<'_>) -> Verdict {
+    let Some(expected) = view.sums.credits.sum.checked_add(view.sums.debits.sum) else {
+        return ABSENT;
+    };
+    sum(view, expected, text(view.node, "TxsSummry/TtlNtries/Sum"))
+}
+
+/// The net amount and its direction, which may be either for zero.
+fn net(view: &View<'_>) -> Verdict {
+    let Some(net) = view.sums.credits.sum.checked_sub(view.sums.debits.sum) else {
+        return ABSENT;
+    };
+    let expected = if net.is_sign_negative() {
+        "DBIT"
+    } else {
+        "CRDT"
+    };
+    sum(
+        view,
+        net.abs(),
+        text(view.node, "TxsSummry/TtlNtries/TtlNetNtry/Amt"),
+    )
+    .and(|| {
+        let found = text(view.node, "TxsSummry/TtlNtries/TtlNetNtry/CdtDbtInd");
+        let zero = net.is_zero() && matches!(found, Some("CRDT" | "DBIT"));
+        expect(zero || found == Some(expected), expected, found)
+    })
+}
+
+/// Specification: "Statement payload", rules: "A report with no entries has zero counts and sums."
+fn empty(view: &View<'_>) -> Verdict {
+    ["TtlNtries", "TtlCdtNtries", "TtlDbtNtries"]
+        .into_iter()
+        .fold(Verdict::Passed, |verdict, name| {
+            verdict.and(|| match part(view, name, Side::default()) {
+                Verdict::Failed(what) => Verdict::Failed(format!("{name}: {what}")),
+                other => other,
+            })
+        })
+}
+
+fn count(expected: u64, found: Option<&str>) -> Verdict {
+    let same = found.and_then(|text| text.parse::<u64>().ok()) == Some(expected);
+    expect(same, &expected.to_string(), found)
+}
+
+/// Another row judges an entry that cannot be added.
+fn sum(view: &View<'_>, expected: Decimal, found: Option<&str>) -> Verdict {
+    if view.sums.unreadable {
+        return ABSENT;
+    }
+    expect(
+        amount(found) == Some(expected),
+        &expected.to_string(),
+        found,
+    )
+}
+
 /// Reads the payload with the library's strict reader, which refuses everything outside the schema.
-fn by_schema(statement: &Statement) -> Option<Found> {
+fn by_schema(statement: &Statement) -> Option<Verdict> {
     let version = Version::default();
     let options = ReadOptions::default()
         .mode(Mode::Strict)
         .versions(version..=version);
     match Document::parse_with(&statement.payload, &options) {
-        Ok(_) => Some(Found::Right),
+        Ok(_) => Some(Verdict::Passed),
         Err(error) => match error.kind() {
             // Other rows fail for these errors.
             ReadErrorKind::WrongNamespace { .. }
@@ -236,7 +391,7 @@ fn by_schema(statement: &Statement) -> Option<Found> {
                 expected: "Document",
                 ..
             } => None,
-            _ => Some(Found::Wrong(without_text(&error))),
+            _ => Some(Verdict::Failed(without_text(&error))),
         },
     }
 }

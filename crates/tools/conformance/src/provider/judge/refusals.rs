@@ -2,15 +2,14 @@
 //! first: ten token requests fit into the hourly budget.
 
 use super::Target;
-use super::body;
-use super::checks::{differs, status_of};
-use super::forge::{Signed, now};
+use super::checks::{ABSENT, AnswerView, Check, expect, guid, kind, object, seen, status_of, text};
+use super::forge::Signed;
 use super::late;
 use super::token::{bearer_of, form};
 use super::wire::{Answer, Call};
-use super::{Endpoint, Judge};
+use super::{Endpoint, ProviderJudge, now};
 use crate::error::JudgeError;
-use crate::row::{Asks, Verdict};
+use crate::row::{Demand, Verdict};
 use bankrail_values::excerpt;
 use bankrail_values::json::JsonValue;
 use reqwest::Method;
@@ -26,8 +25,8 @@ const FIFTEEN_ZEROS: &str = "000000000000000";
 /// out.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Refusal {
-    pub(super) id: String,
+struct Refusal {
+    id: String,
     title: String,
     /// The statuses that are right; without any, every answer that is an error.
     #[serde(default)]
@@ -56,8 +55,18 @@ pub(super) struct Refusal {
 
 // Read once and for the whole program, because rows keep the ids.
 static TOKENS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("token_requests.json")));
-pub(super) static STATEMENTS: LazyLock<Vec<Refusal>> =
+static STATEMENTS: LazyLock<Vec<Refusal>> =
     LazyLock::new(|| read(include_str!("statement_requests.json")));
+
+/// The number of [`STATEMENTS`] that calls are kept for. An hour's limit allows no more beside some
+/// accounts.
+const KEPT_REFUSALS: usize = 8;
+
+/// The calls that are kept for the first of the changed statement requests.
+pub(super) fn kept_requests(judge: &ProviderJudge) -> usize {
+    let first = STATEMENTS.iter().take(KEPT_REFUSALS);
+    first.filter(|row| judge.wanted.has_any(&[&row.id])).count()
+}
 
 fn read(rows: &str) -> Vec<Refusal> {
     serde_json::from_str(rows).expect("a test reads the rows")
@@ -65,14 +74,14 @@ fn read(rows: &str) -> Vec<Refusal> {
 
 /// Makes the token requests, and a row for each; also as the other customer when the first one's
 /// budget has been spent.
-pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
+pub(super) async fn judge_tokens(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
     let scope = judge.target.scopes.join(" ");
     let mut first = None;
     for row in TOKENS.iter() {
-        if !judge.wants_row(&row.id, &row.title) {
+        if !judge.wanted.has_row(&row.id, &row.title) {
             continue;
         }
-        if first.is_none() && judge.left(Endpoint::Token) == 0 {
+        if first.is_none() && judge.tokens.left() == 0 {
             first = Some(judge.as_other_customer().await?);
             late::other_scope(judge).await?;
         }
@@ -93,7 +102,7 @@ pub(super) async fn judge_tokens(judge: &mut Judge) -> Result<(), JudgeError> {
 }
 
 /// Makes the statement requests, and the rows.
-pub(super) async fn judge_statements(judge: &mut Judge) -> Result<(), JudgeError> {
+pub(super) async fn judge_statements(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
     let token = bearer_of(judge).await?;
     unknown_account(judge, &token).await;
     let account = judge.target.first_account();
@@ -103,7 +112,7 @@ pub(super) async fn judge_statements(judge: &mut Judge) -> Result<(), JudgeError
         &json!({ "accountId": account, "includeNarrative": true }),
     );
     for row in STATEMENTS.iter() {
-        if judge.wants_row(&row.id, &row.title) {
+        if judge.wanted.has_row(&row.id, &row.title) {
             let call = row.call(right.clone(), &judge.target, &token);
             row.judge(judge, Endpoint::Statement, call, None).await;
         }
@@ -115,7 +124,7 @@ impl Refusal {
     /// A token request with the changes of this row, and these claims.
     fn token_call(
         &self,
-        judge: &mut Judge,
+        judge: &mut ProviderJudge,
         scope: &str,
         claims: &Map<String, Value>,
     ) -> Result<Result<Call, &'static str>, JudgeError> {
@@ -176,7 +185,7 @@ impl Refusal {
 
     async fn judge(
         &'static self,
-        judge: &mut Judge,
+        judge: &mut ProviderJudge,
         endpoint: Endpoint,
         call: Result<Call, &'static str>,
         control: Option<Call>,
@@ -196,11 +205,11 @@ impl Refusal {
                 verdict = Verdict::not_seen("the provider takes no assertion with further claims");
             }
         }
-        let asks = match self.right.contains(&200) {
-            true => Asks::Service,
-            false => Asks::Refusal,
+        let demand = match self.right.contains(&200) {
+            true => Demand::Service,
+            false => Demand::Refusal,
         };
-        judge.row_asking(asks, &self.id, self.title.as_str(), verdict);
+        judge.row_demanding(demand, (&self.id, &self.title), verdict);
     }
 }
 
@@ -335,7 +344,7 @@ pub(super) fn refused(answer: &Answer) -> Verdict {
 /// under any other.
 fn is_error(answer: &Answer) -> bool {
     let in_body = || {
-        body::object(&answer.body)
+        object(&answer.body)
             .is_ok_and(|members| matches!(members.get("error"), Some(JsonValue::Object(_))))
     };
     (400..=499).contains(&answer.status)
@@ -343,108 +352,93 @@ fn is_error(answer: &Answer) -> bool {
         || (answer.status < 400 && in_body())
 }
 
-/// Fifteen zeros, and each member of the error response.
-async fn unknown_account(judge: &mut Judge, token: &str) {
-    const IDS: [(&str, &str); 7] = [
-        (
-            "S19.29",
-            "the identifier of fifteen zeros is answered by an error",
-        ),
-        ("S5.1", "the error response has a GUID as requestKey"),
-        (
-            "S5.2",
-            "the error response has an object error with statusCode and title",
-        ),
-        ("S5.3", "error.statusCode is EC and digits"),
-        ("S24.1", "error.statusCode of an unknown account is EC20001"),
-        (
-            "S5.6",
-            "error.title of an unknown account is Account Id: '…' not found",
-        ),
-        (
-            "S24.9",
-            "an unknown account is answered with the status 404 or 200",
-        ),
-    ];
-    if !IDS.iter().any(|(id, _)| judge.wants(id)) {
+/// The rows about the answer to fifteen zeros, and about each member of the error response.
+const ERROR_ROWS: [(&str, &str, Check); 7] = [
+    (
+        "S19.29",
+        "the identifier of fifteen zeros is answered by an error",
+        |view| match view.member("error") {
+            None if (200..=299).contains(&view.answer.status) => refused(view.answer),
+            _ => Verdict::Passed,
+        },
+    ),
+    (
+        "S5.1",
+        "the error response has a GUID as requestKey",
+        |view| match view.member("error") {
+            None => ABSENT,
+            Some(_) => view.text("requestKey", |key| guid("requestKey", key)),
+        },
+    ),
+    (
+        "S5.2",
+        "the error response has an object error with statusCode and title",
+        |view| match (&view.members, view.member("error")) {
+            (Err(what), _) => Verdict::failed(what),
+            (_, None) => Verdict::failed("expected the member error, found none"),
+            (_, Some(JsonValue::Object(error))) => {
+                let both = text(error, "statusCode").and(text(error, "title"));
+                both.map_or_else(Verdict::Failed, |_| Verdict::Passed)
+            }
+            (_, found) => Verdict::Failed(kind("error", "an object", found)),
+        },
+    ),
+    ("S5.3", "error.statusCode is EC and digits", |view| {
+        error_text(view, "statusCode", |code| {
+            let digits = code.strip_prefix("EC").unwrap_or_default();
+            let is_right = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+            expect(is_right, "EC and digits", Some(code))
+        })
+    }),
+    (
+        "S24.1",
+        "error.statusCode of an unknown account is EC20001",
+        |view| {
+            error_text(view, "statusCode", |code| {
+                expect(code == "EC20001", &excerpt("EC20001"), Some(code))
+            })
+        },
+    ),
+    (
+        "S5.6",
+        "error.title of an unknown account is Account Id: '…' not found",
+        |view| {
+            let expected = format!("Account Id: '{FIFTEEN_ZEROS}' not found");
+            error_text(view, "title", |title| {
+                expect(title == expected, &excerpt(&expected), Some(title))
+            })
+        },
+    ),
+    (
+        "S24.9",
+        "an unknown account is answered with the status 404 or 200",
+        |view| status_of(view.answer, &[200, 404]),
+    ),
+];
+
+/// Checks a text of the member `error`, if it is there.
+fn error_text(view: &AnswerView<'_>, name: &str, check: impl FnOnce(&str) -> Verdict) -> Verdict {
+    match view.member("error") {
+        Some(JsonValue::Object(error)) => text(error, name).map_or(ABSENT, check),
+        _ => ABSENT,
+    }
+}
+
+/// Asks for the statement of fifteen zeros.
+async fn unknown_account(judge: &mut ProviderJudge, token: &str) {
+    if !ERROR_ROWS.iter().any(|(id, ..)| judge.wanted.has(id)) {
         return;
     }
     let call = Call::statement(&judge.target, token, &json!({ "accountId": FIFTEEN_ZEROS }));
-    let verdicts = match judge.call(Endpoint::Statement, call).await {
-        Ok(answer) => error_rows(&answer)
-            .into_iter()
-            .chain([status_of(&answer, &[200, 404])])
-            .collect(),
-        Err(verdict) => vec![verdict; IDS.len()],
-    };
-    judge.rows(IDS, verdicts);
-}
-
-/// The verdicts in the order of the rows.
-fn error_rows(answer: &Answer) -> [Verdict; 6] {
-    let unseen = || Verdict::not_seen("there is no error to see it in");
-    let members = match body::object(&answer.body) {
-        Ok(members) if members.get("error").is_some() => members,
-        found => {
-            let what = found
-                .err()
-                .unwrap_or_else(|| "expected the member error, found none".to_owned());
-            let first = if (200..=299).contains(&answer.status) {
-                refused(answer)
-            } else {
-                Verdict::Passed
-            };
-            return [
-                first,
-                unseen(),
-                Verdict::Failed(what),
-                unseen(),
-                unseen(),
-                unseen(),
-            ];
-        }
-    };
-    let pass = Verdict::of;
-    let key =
-        body::text(&members, "requestKey").and_then(|key| body::guid("requestKey", key).map(drop));
-    let Some(JsonValue::Object(error)) = members.get("error") else {
-        let what = body::kind("error", "an object", members.get("error"));
-        return [
-            Verdict::Passed,
-            pass(key),
-            Verdict::Failed(what),
-            unseen(),
-            unseen(),
-            unseen(),
-        ];
-    };
-    let (code, title) = (body::text(error, "statusCode"), body::text(error, "title"));
-    let shape = code.clone().and(title.clone()).map(drop);
-    let form = |code: &str| match code.strip_prefix("EC") {
-        Some(digits)
-            if !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()) =>
-        {
-            Ok(())
-        }
-        _ => Err(format!("expected EC and digits, found {}", excerpt(code))),
-    };
-    let expected = format!("Account Id: '{FIFTEEN_ZEROS}' not found");
-    let is = |expected: &str, found: &str| {
-        if found == expected {
-            Ok(())
-        } else {
-            Err(differs(&excerpt(expected), Some(found)))
-        }
-    };
-    [
-        Verdict::Passed,
-        pass(key),
-        pass(shape),
-        code.as_ref()
-            .map_or_else(|_| unseen(), |code| pass(form(code))),
-        code.map_or_else(|_| unseen(), |code| pass(is("EC20001", code))),
-        title.map_or_else(|_| unseen(), |title| pass(is(&expected, title))),
-    ]
+    let got = judge.call(Endpoint::Statement, call).await;
+    let view = got.as_ref().map(|answer| AnswerView::of(answer, ""));
+    for (id, title, check) in ERROR_ROWS {
+        let verdict = match &view {
+            Ok(view) => seen(check(view), "there is no error to see it in"),
+            Err(verdict) => (*verdict).clone(),
+        };
+        judge.row((id, title), verdict);
+    }
 }
 
 #[cfg(test)]

@@ -1,23 +1,24 @@
 //! A right token request, and what comes back (Specification: "Obtain access token", "Access token
 //! response").
 
-use super::body::{self, Members};
-use super::checks::{differs, path_of, status_of};
-use super::forge::{Assertion, now};
+use super::checks::{
+    ABSENT, AnswerView, Check, expect, guid, kind, object, path_of, seen, status_of,
+};
+use super::forge::Assertion;
 use super::wire::{Answer, Call};
-use super::{Bearer, Endpoint, Judge, NO_TOKEN};
+use super::{Bearer, Endpoint, NO_TOKEN, ProviderJudge, now};
 use crate::error::JudgeError;
 use crate::row::{BEYOND, Verdict};
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_http::names::{REQUEST_KEY, TOKEN_PATH};
-use bankrail_values::json::JsonValue;
+use bankrail_values::json::{JsonObject, JsonValue};
 use bankrail_values::{Decimal, excerpt};
 use serde_json::json;
 use std::time::Duration;
 
 /// The four fields.
 pub(super) fn form(
-    judge: &Judge,
+    judge: &ProviderJudge,
     assertion: &Assertion,
     scope: &str,
 ) -> Result<Vec<(&'static str, String)>, JudgeError> {
@@ -34,7 +35,7 @@ pub(super) fn form(
 
 /// A request with this assertion.
 async fn request(
-    judge: &mut Judge,
+    judge: &mut ProviderJudge,
     assertion: &Assertion,
 ) -> Result<Result<Answer, Verdict>, JudgeError> {
     let scope = judge.target.scopes.join(" ");
@@ -43,20 +44,20 @@ async fn request(
 }
 
 /// Another token, if a right request is answered with one.
-pub(super) async fn another(judge: &mut Judge) -> Result<Option<Bearer>, JudgeError> {
+pub(super) async fn another(judge: &mut ProviderJudge) -> Result<Option<Bearer>, JudgeError> {
     let assertion = judge.assertion();
     let got = request(judge, &assertion).await?;
     Ok(got.ok().and_then(|answer| bearer(judge, &answer)))
 }
 
 /// The longest exp of 3600 s, less half a minute for clocks that differ.
-const FAR: (&str, &str) = ("S8.15", "an exp 59 minutes and a half ahead is accepted");
+const LONGEST_EXP: (&str, &str) = ("S8.15", "an exp 59 minutes and a half ahead is accepted");
 
 /// Gets the first token and judges its answer.
 ///
 /// # Errors
 /// [`JudgeError`] if the provider cannot be reached.
-pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
+pub(super) async fn judge_first(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
     let mut assertion = judge.assertion();
     let far = json!(now() + 3570);
     assertion.claims.insert("exp".to_owned(), far);
@@ -64,7 +65,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
     let mut is_far = Verdict::Passed;
     if let Ok(refusal) = &got
         && refusal.status != 200
-        && judge.left(Endpoint::Token) > 0
+        && judge.tokens.left() > 0
     {
         // With an exp that clients usually have.
         is_far = status_of(refusal, &[200]);
@@ -87,34 +88,26 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
         }
     };
     judge.row(
-        "S20.13",
-        "a right token request is answered 200",
+        ("S20.13", "a right token request is answered 200"),
         status_of(&answer, &[200]),
     );
     judge.row(
-        "S20.2",
-        "the path is /v1.0/auth",
+        ("S20.2", "the path is /v1.0/auth"),
         path_of(&answer, &judge.target.token_url, TOKEN_PATH),
     );
     if answer.status != 200 {
         // No other row can judge an answer that is not a token response.
-        judge.row(FAR.0, FAR.1, Verdict::not_run(NO_TOKEN));
+        judge.row(LONGEST_EXP, Verdict::not_run(NO_TOKEN));
         return Ok(());
     }
-    judge.row(FAR.0, FAR.1, is_far);
+    judge.row(LONGEST_EXP, is_far);
+    let view = AnswerView::of(&answer, "");
     for (id, title, check) in ROWS {
-        judge.row(
-            id,
-            title,
-            check(&answer, body::object(&answer.body)).unwrap_or_else(Verdict::Failed),
-        );
+        judge.row((id, title), seen(check(&view), "the body cannot be read"));
     }
     if judge.target.scopes.len() > 1 {
-        judge.row(
-            "S20.9",
-            "several scopes are separated by a space",
-            Verdict::Passed,
-        );
+        let row = ("S20.9", "several scopes are separated by a space");
+        judge.row(row, Verdict::Passed);
     }
     judge.bearer = bearer(judge, &answer);
     Ok(())
@@ -122,7 +115,7 @@ pub(super) async fn judge_first(judge: &mut Judge) -> Result<(), JudgeError> {
 
 /// The token that statements are asked with; another one if the first has ended. It is empty if
 /// there never was one.
-pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
+pub(super) async fn bearer_of(judge: &mut ProviderJudge) -> Result<String, JudgeError> {
     // A second is left for the call itself.
     let soon = judge.provider_now() + Duration::from_secs(1);
     if let Some(bearer) = judge.bearer.as_ref().filter(|bearer| bearer.until > soon) {
@@ -140,10 +133,8 @@ pub(super) async fn bearer_of(judge: &mut Judge) -> Result<String, JudgeError> {
 }
 
 /// Reads the token of an answer and ignores its other faults.
-pub(super) fn bearer(judge: &Judge, answer: &Answer) -> Option<Bearer> {
-    let members = body::object(&answer.body)
-        .ok()
-        .filter(|_| answer.status == 200)?;
+pub(super) fn bearer(judge: &ProviderJudge, answer: &Answer) -> Option<Bearer> {
+    let members = object(&answer.body).ok().filter(|_| answer.status == 200)?;
     let token = members
         .get("access_token")?
         .as_str()
@@ -158,7 +149,7 @@ pub(super) fn bearer(judge: &Judge, answer: &Answer) -> Option<Bearer> {
 }
 
 /// `expires_in`.
-pub(super) fn seconds(members: &Members<'_>) -> Result<u64, String> {
+fn seconds(members: &JsonObject<'_>) -> Result<u64, String> {
     match members.get("expires_in") {
         // Some libraries write 3600.0 or 3.6e3, which is the same number.
         Some(JsonValue::Number(number)) => number
@@ -174,86 +165,72 @@ pub(super) fn seconds(members: &Members<'_>) -> Result<u64, String> {
                     excerpt(number.as_str())
                 )
             }),
-        found => Err(body::kind("expires_in", "a number", found)),
+        found => Err(kind("expires_in", "a number", found)),
     }
 }
 
-type Check = fn(&Answer, Result<Members<'_>, String>) -> Result<Verdict, String>;
-
-/// The rows about an answer with the status 200: clause, title, and what is right. An error is a
-/// failure.
+/// The rows about an answer with the status 200: clause, title, and what is right. The first alone
+/// fails for a body that cannot be read.
 const ROWS: [(&str, &str, Check); 7] = [
     (
         "S20.15",
         "the answer is JSON with expires_in, token_type and access_token",
-        |_, members| {
-            let members = members?;
-            match ["expires_in", "token_type", "access_token"]
-                .into_iter()
-                .find(|name| members.get(name).is_none())
-            {
-                Some(missing) => Err(format!("expected the member {missing}, found none")),
-                None => Ok(Verdict::Passed),
-            }
+        |view| {
+            let members = match &view.members {
+                Ok(members) => members,
+                Err(what) => return Verdict::failed(what),
+            };
+            let mut names = ["expires_in", "token_type", "access_token"].into_iter();
+            let missing = names.find(|name| members.get(name).is_none());
+            missing.map_or(Verdict::Passed, |name| {
+                Verdict::Failed(format!("expected the member {name}, found none"))
+            })
         },
     ),
     (
         "S7.1",
         "the answer has the header X-RequestKey with a GUID",
-        |answer, _| {
-            let found = answer.header(REQUEST_KEY.as_str());
-            let found =
-                found.ok_or("expected the header X-RequestKey once, found none or several")?;
-            body::guid("X-RequestKey", found).map(|_| Verdict::Passed)
+        |view| match view.answer.header(REQUEST_KEY.as_str()) {
+            Some(found) => guid("X-RequestKey", found),
+            None => Verdict::failed("expected the header X-RequestKey once, found none or several"),
         },
     ),
     (
         "S7.3",
         "expires_in is a whole number of seconds",
-        |_, members| {
-            members.map_or_else(unreadable, |members| {
-                seconds(&members).map(|_| Verdict::Passed)
-            })
+        |view| match view.members.as_ref().map(seconds) {
+            Ok(Err(what)) => Verdict::Failed(what),
+            Ok(Ok(_)) => Verdict::Passed,
+            Err(_) => ABSENT,
         },
     ),
-    ("S7.4", "expires_in is no more than a day", |_, members| {
-        members.map_or_else(unreadable, |members| match seconds(&members) {
-            Ok(86_401..) => Err(
-                "expected about 3600 s, found more than a day; are these milliseconds?".to_owned(),
-            ),
-            _ => Ok(Verdict::Passed),
-        })
-    }),
     (
-        BEYOND,
-        "the answer has Cache-Control: no-store",
-        |answer, _| match answer.header("cache-control") {
-            Some(found) if found.to_ascii_lowercase().contains("no-store") => Ok(Verdict::Passed),
-            found => Err(differs("no-store", found)),
+        "S7.4",
+        "expires_in is no more than a day",
+        |view| match view.members.as_ref().map(seconds) {
+            Ok(Ok(86_401..)) => Verdict::failed(
+                "expected about 3600 s, found more than a day; are these milliseconds?",
+            ),
+            Ok(_) => Verdict::Passed,
+            Err(_) => ABSENT,
         },
     ),
-    ("S7.5", "token_type is Bearer", |_, members| {
-        members.map_or_else(unreadable, |members| {
-            match body::text(&members, "token_type")? {
-                "Bearer" => Ok(Verdict::Passed),
-                found => Err(differs("Bearer", Some(found))),
-            }
+    (BEYOND, "the answer has Cache-Control: no-store", |view| {
+        let found = view.answer.header("cache-control");
+        let is_right = |found: &str| found.to_ascii_lowercase().contains("no-store");
+        expect(found.is_some_and(is_right), "no-store", found)
+    }),
+    ("S7.5", "token_type is Bearer", |view| {
+        view.text("token_type", |found| {
+            expect(found == "Bearer", "Bearer", Some(found))
         })
     }),
-    ("S7.6", "access_token is a hyphenated GUID", |_, members| {
-        members.map_or_else(unreadable, |members| {
-            match body::guid("access_token", body::text(&members, "access_token")?) {
-                Ok(_) => Ok(Verdict::Passed),
-                // The token itself is a secret.
-                Err(_) => {
-                    Err("expected a hyphenated GUID as access_token, found another text".to_owned())
-                }
-            }
+    ("S7.6", "access_token is a hyphenated GUID", |view| {
+        view.text("access_token", |found| {
+            // The token itself is a secret.
+            Verdict::when(guid("", found) == Verdict::Passed, || {
+                "expected a hyphenated GUID as access_token, found another text".to_owned()
+            })
         })
     }),
 ];
-
-/// Only the first row reports a body that cannot be read.
-fn unreadable(_: String) -> Result<Verdict, String> {
-    Ok(Verdict::not_seen("the body cannot be read"))
-}

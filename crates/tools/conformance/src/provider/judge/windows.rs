@@ -2,11 +2,11 @@
 //! 25 statements of an hour. There are 20 in the hour before, then a quarter, a half and three
 //! quarters into the next.
 
-use super::statement::{Statement, statement_of};
+use super::statement::statement_of;
 use super::token::bearer_of;
 use super::wire::Call;
 use super::xml::{read, text};
-use super::{Endpoint, Judge};
+use super::{Endpoint, ProviderJudge, Statement};
 use crate::error::JudgeError;
 use crate::row::Verdict;
 use bankrail_camt052::IsoDateTime;
@@ -29,27 +29,27 @@ const ROWS: [(&str, &str); 3] = [
     ),
 ];
 
-const LIMIT: usize = 25;
-const BEFORE: usize = 20;
-const FIRST: usize = 5;
+const HOURLY_LIMIT: usize = 25;
+const CALLS_BEFORE: usize = 20;
+const FIRST_CALLS: usize = 5;
 /// Half of those of the hour before count.
-const SLIDING: usize = LIMIT - BEFORE / 2;
+const SLIDING_LIMIT: usize = HOURLY_LIMIT - CALLS_BEFORE / 2;
 
 const HOUR: u64 = 3600;
 /// The longest delay of the judge half way into the hour. From 180 s on, one call more is right.
-const LATE: Duration = Duration::from_secs(150);
+const MAX_DELAY: Duration = Duration::from_secs(150);
 /// The longest time that all of it takes: two hours until nothing counts, one or two until an hour
 /// begins, and that.
-pub(super) const LONGEST: Duration = Duration::from_secs(6 * HOUR);
+const MAX_DURATION: Duration = Duration::from_secs(6 * HOUR);
 
 /// Judges the worked cases where the provider's clock can be stepped, or the judge may wait.
-pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
-    if !ROWS.iter().any(|(id, _)| judge.wants(id)) {
+pub(super) async fn judge(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
+    if !ROWS.iter().any(|(id, _)| judge.wanted.has(id)) {
         return Ok(());
     }
     let verdicts = match judge.blocked {
-        _ if !judge.limits || (judge.clock.is_none() && judge.wait < LONGEST) => {
-            let seconds = LONGEST.as_secs();
+        _ if !judge.limits || (judge.clock.is_none() && judge.wait < MAX_DURATION) => {
+            let seconds = MAX_DURATION.as_secs();
             Err(Verdict::NotSeen(format!(
                 "--clock with --limits shows it, or --wait {seconds} with it"
             )))
@@ -63,50 +63,50 @@ pub(super) async fn judge(judge: &mut Judge) -> Result<(), JudgeError> {
 }
 
 /// The verdicts, or why there are none.
-async fn cases(judge: &mut Judge) -> Result<[Verdict; ROWS.len()], String> {
+async fn cases(judge: &mut ProviderJudge) -> Result<[Verdict; ROWS.len()], String> {
     begin_hour(judge).await?;
     let began = judge.provider_now();
-    let answered = answered(judge, BEFORE).await?;
-    if answered != BEFORE {
+    let answered = answered(judge, CALLS_BEFORE).await?;
+    if answered != CALLS_BEFORE {
         return Err(format!(
-            "expected {BEFORE} answers in a fresh hour, found {answered}"
+            "expected {CALLS_BEFORE} answers in a fresh hour, found {answered}"
         ));
     }
     // From the beginning of the hour that has the 20 to a quarter past the next one.
     step(judge, HOUR + HOUR / 4).await?;
-    let first = self::answered(judge, FIRST).await?;
-    let quarter = Verdict::when(first == FIRST, || {
-        format!("expected {FIRST} answers, found {first} before the first 429")
+    let first = self::answered(judge, FIRST_CALLS).await?;
+    let quarter = Verdict::when(first == FIRST_CALLS, || {
+        format!("expected {FIRST_CALLS} answers, found {first} before the first 429")
     });
     step(judge, HOUR / 4).await?;
     let half_way = began + Duration::from_secs(HOUR + HOUR / 2);
-    if judge.provider_now().saturating_duration_since(half_way) > LATE {
+    if judge.provider_now().saturating_duration_since(half_way) > MAX_DELAY {
         return Ok([
             quarter,
             Verdict::not_seen("the calls took too long"),
             Verdict::not_seen("the calls took too long"),
         ]);
     }
-    let all = first + self::answered(judge, LIMIT + 1 - first).await?;
-    let half = Verdict::when(all == SLIDING || all == LIMIT, || {
+    let all = first + self::answered(judge, HOURLY_LIMIT + 1 - first).await?;
+    let half = Verdict::when(all == SLIDING_LIMIT || all == HOURLY_LIMIT, || {
         format!(
-            "expected 429 after {SLIDING} answers in this hour, or after {LIMIT}, found {all} answers"
+            "expected 429 after {SLIDING_LIMIT} answers in this hour, or after {HOURLY_LIMIT}, found {all} answers"
         )
     });
     step(judge, HOUR / 4).await?;
     let more = self::answered(judge, 1).await?;
     let three_quarters = match all {
-        SLIDING => Verdict::when(more == 1, || {
+        SLIDING_LIMIT => Verdict::when(more == 1, || {
             "expected an answer, found 429 or none".to_owned()
         }),
-        LIMIT => Verdict::when(more == 0, || "expected 429, found an answer".to_owned()),
+        HOURLY_LIMIT => Verdict::when(more == 0, || "expected 429, found an answer".to_owned()),
         _ => Verdict::not_seen("neither window was kept half way"),
     };
     Ok([quarter, half, three_quarters])
 }
 
 /// Goes to an hour of the provider in which nothing was called, if its clock can be stepped.
-pub(super) async fn fresh_hour(judge: &mut Judge) -> Result<(), String> {
+pub(super) async fn fresh_hour(judge: &mut ProviderJudge) -> Result<(), String> {
     match judge.clock {
         Some(_) => begin_hour(judge).await,
         None => Ok(()),
@@ -114,7 +114,7 @@ pub(super) async fn fresh_hour(judge: &mut Judge) -> Result<(), String> {
 }
 
 /// The verdict on a customer at its limit, if the clock can be stepped.
-pub(super) async fn two_hours_later(judge: &mut Judge) -> Verdict {
+pub(super) async fn two_hours_later(judge: &mut ProviderJudge) -> Verdict {
     if judge.clock.is_none() {
         return Verdict::not_seen("--clock with --limits shows it");
     }
@@ -131,28 +131,29 @@ pub(super) async fn two_hours_later(judge: &mut Judge) -> Verdict {
 }
 
 /// Lets two hours pass, after which no call counts.
-async fn forget(judge: &mut Judge) -> Result<(), String> {
+async fn forget(judge: &mut ProviderJudge) -> Result<(), String> {
     step(judge, 2 * HOUR).await?;
     judge.tokens = judge.budget.purses().0;
     Ok(())
 }
 
 /// Goes to the beginning of an hour in which nothing was called, nor in the one before.
-async fn begin_hour(judge: &mut Judge) -> Result<(), String> {
+async fn begin_hour(judge: &mut ProviderJudge) -> Result<(), String> {
     forget(judge).await?;
     let now = provider_time(judge).await?;
     let now =
         now.ok_or("the provider's time is not seen: no statement is answered after two hours")?;
     // The hour between has that one statement, so that it is not the hour before.
     step(judge, HOUR - now.rem_euclid(HOUR) + HOUR + 1).await?;
-    (judge.token_counts, judge.statement_counts) = ((0, 0), (0, 0));
+    (judge.tokens.counts, judge.statements.counts) = ((0, 0), (0, 0));
     Ok(())
 }
 
 /// Lets time pass at the provider. Its tokens may have ended then.
-pub(super) async fn step(judge: &mut Judge, seconds: u64) -> Result<(), String> {
+pub(super) async fn step(judge: &mut ProviderJudge, seconds: u64) -> Result<(), String> {
     let time = Duration::from_secs(seconds);
     let Some(clock) = judge.clock.clone() else {
+        // `--wait` allows it: the worked cases are judged in real time then.
         tokio::time::sleep(time).await;
         return Ok(());
     };
@@ -164,7 +165,7 @@ pub(super) async fn step(judge: &mut Judge, seconds: u64) -> Result<(), String> 
 }
 
 /// Counts the statements that are answered before one is refused, at most this many.
-async fn answered(judge: &mut Judge, most: usize) -> Result<usize, String> {
+async fn answered(judge: &mut ProviderJudge, most: usize) -> Result<usize, String> {
     for count in 0..most {
         if statement(judge).await?.is_none() {
             return Ok(count);
@@ -174,7 +175,7 @@ async fn answered(judge: &mut Judge, most: usize) -> Result<usize, String> {
 }
 
 /// Returns the creation time of a statement, in UNIX seconds.
-async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
+async fn provider_time(judge: &mut ProviderJudge) -> Result<Option<u64>, String> {
     let Some(statement) = statement(judge).await? else {
         return Ok(None);
     };
@@ -186,7 +187,7 @@ async fn provider_time(judge: &mut Judge) -> Result<Option<u64>, String> {
 }
 
 /// Requests the statement of the first account without asking the budget. `None` if it is refused.
-async fn statement(judge: &mut Judge) -> Result<Option<Statement>, String> {
+async fn statement(judge: &mut ProviderJudge) -> Result<Option<Statement>, String> {
     let token = bearer_of(judge).await.map_err(|error| error.to_string())?;
     let account = judge.target.first_account();
     let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));

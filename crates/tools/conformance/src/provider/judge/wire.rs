@@ -77,7 +77,7 @@ impl Call {
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    pub(super) headers: HeaderMap,
+    headers: HeaderMap,
     pub(super) body: Vec<u8>,
 }
 

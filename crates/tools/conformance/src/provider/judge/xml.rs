@@ -41,16 +41,6 @@ pub(super) fn amount(text: Option<&str>) -> Option<Decimal> {
         .filter(|amount| !amount.is_sign_negative())
 }
 
-/// True for YYYY-MM-DD.
-pub(super) fn is_date(text: &str) -> bool {
-    text.len() == 10 && bankrail_camt052::IsoDate::parse(text).is_ok()
-}
-
-/// True for 32 hexadecimal characters.
-pub(super) fn is_hex32(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,17 +60,5 @@ mod tests {
         ] {
             assert_eq!(amount(Some(text)).is_some(), expected, "{text}");
         }
-        for (text, expected) in [
-            ("2026-11-22", true),
-            ("2026-11-22Z", false),
-            ("2026-13-01", false),
-            ("22.11.2026", false),
-        ] {
-            assert_eq!(is_date(text), expected, "{text}");
-        }
-        assert!(
-            is_hex32("0b7c2f6e8a1d41eb8dcd0242ac130003")
-                && !is_hex32("0b7c2f6e-8a1d-41eb-8dcd-0242ac13000")
-        );
     }
 }

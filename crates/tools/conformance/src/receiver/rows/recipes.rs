@@ -1,9 +1,8 @@
 //! Makes the deliveries of a row.
 
-use super::super::forge::Signer;
-use super::super::messages::{Values, with, without};
+use super::super::forge::{Change, Part, Signer};
+use super::super::messages::{Values, with};
 use super::super::{Delivery, Provider};
-use super::forgeries::{Change, Part};
 use super::{Content, Made, Message, Row, one};
 use crate::error::JudgeError;
 use bankrail_webhook::MessageKind;
@@ -13,9 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The levels of nested JSON.
-const DEPTH: usize = 60_000;
+const DEEP_LEVELS: usize = 60_000;
 /// The bytes of a large body.
-const LARGE: usize = 100 << 20;
+const LARGE_BYTES: usize = 100 << 20;
 
 /// The recipe of one delivery.
 #[derive(Deserialize)]
@@ -129,22 +128,24 @@ impl Made {
             let delivery = provider.sealed(kind, what, &invented.usual(kind));
             delivery.map(|delivery| delivery.with(PRIORITY, priority))
         };
+        let signed = |what: &str, kid: Option<&String>, by: Signer| {
+            let kid = kid.map_or("$absent", String::as_str);
+            let (forge, text) = (&provider.forge, invented.usual(kind).to_string());
+            let jws = forge.signed_by(&json!({ "kid": kid }), text.as_bytes(), by)?;
+            let jwe = forge.encrypted(&json!({}), jws.as_bytes())?;
+            Ok::<_, JudgeError>(provider.carried(kind, what, jwe.compact()))
+        };
         let made = match self {
-            Self::Incomplete => {
-                let members = invented.minimal(kind);
-                let names = members.as_object().into_iter().flatten();
+            Self::Incomplete | Self::Nulls => {
+                let (what, value) = match self {
+                    Self::Incomplete => ("without", json!("$absent")),
+                    _ => ("with null as", Value::Null),
+                };
+                let required = invented.minimal(kind);
+                let names = required.as_object().into_iter().flatten();
                 let cases = names.map(|(name, _)| {
-                    let what = format!("one without {name}");
-                    (what, without(invented.usual(kind), name))
-                });
-                messages(cases.collect())?
-            }
-            Self::Nulls => {
-                let members = invented.minimal(kind);
-                let names = members.as_object().into_iter().flatten();
-                let cases = names.map(|(name, _)| {
-                    let message = with(invented.usual(kind), &json!({ name.as_str(): null }));
-                    (format!("one with null as {name}"), message)
+                    let message = with(invented.usual(kind), &json!({ name.as_str(): value }));
+                    (format!("one {what} {name}"), message)
                 });
                 messages(cases.collect())?
             }
@@ -154,17 +155,6 @@ impl Made {
                     others
                         .map(|other| (one(other), invented.usual(other)))
                         .collect(),
-                )?
-            }
-            Self::NoMessage => {
-                let none = [
-                    ("an empty object", json!({})),
-                    ("an array", json!([])),
-                    ("null", Value::Null),
-                ];
-                messages(
-                    none.map(|(what, message)| (what.to_owned(), message))
-                        .into(),
                 )?
             }
             Self::Priorities => kind
@@ -200,36 +190,27 @@ impl Made {
                 cases.map(with).collect::<Result<_, _>>()?
             }
             Self::SwappedKeys => {
-                let Some([own, large]) = &provider.kids else {
+                let Some([Some(own), Some(large)]) = &provider.kids else {
                     return Ok(None);
                 };
-                let text = invented.usual(kind).to_string();
-                let swapped = |what: &str, kid: &str, by: Signer| {
-                    let jws =
-                        provider
-                            .forge
-                            .signed_by(&json!({ "kid": kid }), text.as_bytes(), by)?;
-                    let jwe = provider.forge.encrypted(&json!({}), jws.as_bytes())?;
-                    Ok::<_, JudgeError>(provider.carried(kind, what, jwe.compact()))
-                };
                 vec![
-                    swapped(
+                    signed(
                         "one of the first key that names the key of 4096 bits",
-                        large,
+                        Some(large),
                         Signer::Provider,
                     )?,
-                    swapped(
+                    signed(
                         "one of the key of 4096 bits that names the first key",
-                        own,
+                        Some(own),
                         Signer::Large,
                     )?,
                 ]
             }
             Self::LargeKey => {
-                let Some(large) = &provider.large else {
+                let Some([_, large]) = &provider.kids else {
                     return Ok(None);
                 };
-                vec![provider.sealed_by(large, kind, "the message", &invented.usual(kind))?]
+                vec![signed("the message", large.as_ref(), Signer::Large)?]
             }
         };
         Ok(Some(made))
@@ -337,7 +318,7 @@ impl Maker<'_> {
                 )
             }
             Recipe::Compressed => carried(forge.compressed(usual)?),
-            Recipe::Bomb(by) => carried(forge.bomb(usual, *by, LARGE)?),
+            Recipe::Bomb(by) => carried(forge.bomb(usual, *by, LARGE_BYTES)?),
             Recipe::LongHeader => {
                 let header = json!({ "x".repeat(100_000): 1 });
                 carried(forge.sealed(&header, &json!({}), usual)?)
@@ -372,8 +353,8 @@ fn filled(template: &str, message: &str, sealed: &str) -> String {
         "$sealed" => sealed.to_owned(),
         "$four_parts" => sealed.rsplit_once('.').unwrap_or_default().0.to_owned(),
         "$escaped" => sealed.replace('.', "\\u002e"),
-        "$nested" => "[".repeat(DEPTH) + &"]".repeat(DEPTH),
-        _ => "A".repeat(LARGE),
+        "$nested" => "[".repeat(DEEP_LEVELS) + &"]".repeat(DEEP_LEVELS),
+        _ => "A".repeat(LARGE_BYTES),
     };
     [
         "$message",

@@ -1,14 +1,14 @@
 //! The judgement of a row by the answers to its deliveries.
 
-use super::{MAX_SILENT_CALLS, Session};
+use super::{MAX_SILENT_CALLS, ReceiverJudge};
 use crate::error::JudgeError;
 use crate::receiver::answers::looks;
 use crate::receiver::rows::Expected;
-use crate::receiver::{Delivery, Heard};
+use crate::receiver::{Delivery, describe};
 use crate::row::{Verdict, listed};
 use std::collections::HashSet;
 
-impl Session {
+impl ReceiverJudge {
     /// Makes a row's deliveries, and judges the answers by what the row expects.
     pub(super) async fn ask(
         &mut self,
@@ -44,24 +44,23 @@ impl Session {
         let mut faults = Vec::new();
         self.ids.clear();
         for delivery in deliveries {
-            let heard = self.send(delivery).await;
+            let reply = self.send(delivery).await;
             // A receiver may refuse by closing the connection or by a failure, if it answers the
             // next good message.
-            let is_failure = match &heard {
-                Heard::Nothing(_) => true,
-                Heard::Answer(answer) => answer.status.is_server_error(),
-            };
+            let is_failure = reply
+                .as_ref()
+                .map_or_else(|_| true, |answer| answer.status.is_server_error());
             let what = &delivery.what;
             if is_failure && !acknowledged {
                 if let Some(found) = self.is_down(delivery).await? {
-                    let heard = heard.describe();
+                    let reply = describe(&reply);
                     faults.push(format!(
-                        "for {what} {heard}, and for a good message after it {found}"
+                        "for {what} {reply}, and for a good message after it {found}"
                     ));
                     break;
                 }
-            } else if self.is_acknowledged(delivery.kind, &heard) != acknowledged {
-                faults.push(format!("for {what} {}", heard.describe()));
+            } else if self.is_acknowledged(delivery.kind, &reply) != acknowledged {
+                faults.push(format!("for {what} {}", describe(&reply)));
             }
         }
         let expected = if acknowledged {
@@ -125,9 +124,9 @@ impl Session {
         let (one, two) = tokio::join!(self.provider.send(first), self.provider.send(second));
         self.ids.clear();
         let mut faults = Vec::new();
-        for (delivery, heard) in [(first, &one), (second, &two)] {
-            if !self.is_acknowledged(delivery.kind, heard) {
-                faults.push(format!("for {} {}", delivery.what, heard.describe()));
+        for (delivery, reply) in [(first, &one), (second, &two)] {
+            if !self.is_acknowledged(delivery.kind, reply) {
+                faults.push(format!("for {} {}", delivery.what, describe(reply)));
             }
         }
         let verdict = Verdict::when(faults.is_empty(), || {
@@ -140,8 +139,8 @@ impl Session {
     async fn judged(&mut self, deliveries: &[Delivery]) -> Verdict {
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
         for delivery in deliveries {
-            let heard = self.send(delivery).await;
-            let to = if self.is_acknowledged(delivery.kind, &heard) {
+            let reply = self.send(delivery).await;
+            let to = if self.is_acknowledged(delivery.kind, &reply) {
                 &mut taken
             } else {
                 &mut refused
@@ -167,8 +166,8 @@ impl Session {
         let mut first: Option<String> = None;
         for delivery in deliveries {
             let looks = match self.send(delivery).await {
-                Heard::Answer(answer) => looks(&answer),
-                Heard::Nothing(why) => format!("no answer: {why}"),
+                Ok(answer) => looks(&answer),
+                Err(why) => format!("no answer: {why}"),
             };
             let found = format!("{looks} for {}", delivery.what);
             match &first {
@@ -191,12 +190,12 @@ impl Session {
         deliveries: &[Delivery],
     ) -> Result<Verdict, JudgeError> {
         for delivery in deliveries {
-            let heard = self.send(delivery).await;
-            let taken = self.is_acknowledged(delivery.kind, &heard) && !may_take;
+            let reply = self.send(delivery).await;
+            let taken = self.is_acknowledged(delivery.kind, &reply) && !may_take;
             if let Some(found) = self.is_down(delivery).await? {
-                let before = match heard {
-                    Heard::Nothing(why) => format!(", after no answer ({why})"),
-                    Heard::Answer(_) => String::new(),
+                let before = match reply {
+                    Err(why) => format!(", after no answer ({why})"),
+                    Ok(_) => String::new(),
                 };
                 let what = format!(
                     "expected the next good message to be acknowledged, found {found}{before}"
@@ -206,7 +205,7 @@ impl Session {
             if taken {
                 return Ok(Verdict::Failed(format!(
                     "expected no acknowledgement, found {}",
-                    heard.describe()
+                    describe(&reply)
                 )));
             }
         }
@@ -218,13 +217,13 @@ impl Session {
         let (kind, invented) = (after.kind, &self.provider.invented);
         let good = invented.usual(kind);
         let good = self.provider.sealed(kind, "a good message", &good)?;
-        let heard = self.send(&good).await;
-        if self.is_acknowledged(kind, &heard) {
+        let reply = self.send(&good).await;
+        if self.is_acknowledged(kind, &reply) {
             return Ok(None);
         }
         // The rows that follow would all fail for this.
         self.silence = MAX_SILENT_CALLS;
         self.suspect.clone_from(&after.what);
-        Ok(Some(heard.describe()))
+        Ok(Some(describe(&reply)))
     }
 }

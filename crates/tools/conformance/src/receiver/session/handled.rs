@@ -2,11 +2,11 @@
 
 use super::super::messages::{Values, with};
 use super::super::rows::one;
-use super::super::{Delivery, Heard, Provider};
-use super::Session;
+use super::super::{Delivery, Provider, describe};
+use super::ReceiverJudge;
 use crate::client::address;
 use crate::error::JudgeError;
-use crate::row::Verdict;
+use crate::row::{Verdict, listed};
 use bankrail_webhook::MessageKind;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -109,7 +109,7 @@ struct Delivered {
 ///
 /// # Errors
 /// [`JudgeError::Handled`].
-pub(super) async fn check(session: &Session) -> Result<(), JudgeError> {
+pub(super) async fn check(session: &ReceiverJudge) -> Result<(), JudgeError> {
     let Some(source) = &session.handled else {
         return Ok(());
     };
@@ -120,7 +120,7 @@ pub(super) async fn check(session: &Session) -> Result<(), JudgeError> {
 }
 
 /// The rows about what was handled.
-pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
+pub(super) async fn judge(session: &mut ReceiverJudge) -> Result<(), JudgeError> {
     let begin = std::time::Instant::now();
     let kinds = session.kinds();
     let title = |kind| format!("handles {} once, however often it comes", one(kind));
@@ -128,11 +128,11 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
         .iter()
         .filter(|story| kinds.contains(&story.kind))
         .collect();
-    let Some(source) = session
-        .handled
-        .clone()
-        .filter(|_| [ONCE, ORDER, REFUSED.0].iter().any(|id| session.wants(id)))
-    else {
+    let Some(source) = session.handled.clone().filter(|_| {
+        [ONCE, ORDER, REFUSED.0]
+            .iter()
+            .any(|id| session.wanted.has(id))
+    }) else {
         let unseen = || Verdict::not_seen("--handled names a list of what is handled");
         kinds
             .into_iter()
@@ -177,6 +177,7 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
             .chain(&ends)
             .all(|verdict| *verdict == Verdict::Passed)
             || Instant::now() >= until;
+        // Receivers write the list while they handle messages.
         sleep(PAUSE).await;
     };
     session.push(REFUSED.0, REFUSED.1.to_owned(), refused, begin);
@@ -193,7 +194,10 @@ pub(super) async fn judge(session: &mut Session) -> Result<(), JudgeError> {
 
 /// Delivers a message with every member: twice unchanged, and once sealed again under another
 /// X-Message-Id.
-async fn deliver_thrice(session: &mut Session, kind: MessageKind) -> Result<Delivered, JudgeError> {
+async fn deliver_thrice(
+    session: &mut ReceiverJudge,
+    kind: MessageKind,
+) -> Result<Delivered, JudgeError> {
     let message = session.provider.invented.whole(kind);
     let again =
         Values::new(&session.provider.invented).fill(&json!({"creation_date_time": "$now"}));
@@ -208,7 +212,7 @@ async fn deliver_thrice(session: &mut Session, kind: MessageKind) -> Result<Deli
 
 /// Three outcomes in this order.
 async fn tell(
-    session: &mut Session,
+    session: &mut ReceiverJudge,
     story: &Story,
     order: [usize; 3],
 ) -> Result<Delivered, JudgeError> {
@@ -240,7 +244,7 @@ async fn tell(
 }
 
 async fn deliver(
-    session: &mut Session,
+    session: &mut ReceiverJudge,
     kind: MessageKind,
     deliveries: &[Delivery],
 ) -> Result<Delivered, JudgeError> {
@@ -256,8 +260,8 @@ async fn deliver(
         taken: true,
     };
     for delivery in deliveries {
-        let heard = session.send(delivery).await;
-        all.taken &= session.is_acknowledged(kind, &heard);
+        let reply = session.send(delivery).await;
+        all.taken &= session.is_acknowledged(kind, &reply);
     }
     Ok(all)
 }
@@ -323,7 +327,7 @@ impl Story {
         if has_lines && !has_states {
             return Verdict::not_seen("the list of --handled has no state of it");
         }
-        Verdict::without(&wrong)
+        Verdict::when(wrong.is_empty(), || listed(&wrong))
     }
 }
 
@@ -334,8 +338,8 @@ impl Story {
 async fn read(provider: &Provider, source: &str) -> Result<Vec<Line>, String> {
     let text = match address(source) {
         Ok(url) => match provider.get(url).await {
-            Heard::Answer(answer) if answer.status.is_success() => answer.body,
-            other => return Err(other.describe()),
+            Ok(answer) if answer.status.is_success() => answer.body,
+            other => return Err(describe(&other)),
         },
         Err(_) => match std::fs::read(source) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

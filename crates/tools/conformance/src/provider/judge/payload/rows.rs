@@ -1,15 +1,15 @@
 //! The rows about payloads, as data: clause, title, the part that it is about, and what is right.
 
-use super::super::checks::{Found, differs};
-use super::super::xml::{amount, child, children, is_date, is_hex32, text};
-use super::sums::{all, count, empty, net, part};
-use super::{Part, View};
-use bankrail_camt052::{IsoDateTime, NAMESPACE};
+use super::super::checks::{ABSENT, differs, expect};
+use super::super::xml::{amount, child, children, text};
+use super::{Part, View, all, count, empty, net, part};
+use crate::row::Verdict;
+use bankrail_camt052::{IsoDate, IsoDateTime, NAMESPACE};
 use bankrail_values::{Currency, excerpt};
 use roxmltree::Node;
 use time::UtcOffset;
 
-pub(super) type Row = (&'static str, &'static str, Part, fn(&View<'_>) -> Found);
+pub(super) type Row = (&'static str, &'static str, Part, fn(&View<'_>) -> Verdict);
 
 pub(super) const ROWS: [Row; 35] = [
     (
@@ -18,7 +18,7 @@ pub(super) const ROWS: [Row; 35] = [
         Part::Root,
         |root| {
             let namespace = root.node.tag_name().namespace();
-            Found::when(namespace == Some(NAMESPACE), NAMESPACE, namespace)
+            expect(namespace == Some(NAMESPACE), NAMESPACE, namespace)
         },
     ),
     (
@@ -29,12 +29,12 @@ pub(super) const ROWS: [Row; 35] = [
             child(root.node, "BkToCstmrAcctRpt"),
             root.node.tag_name().name(),
         ) {
-            (Some(_), "Document") => Found::Right,
+            (Some(_), "Document") => Verdict::Passed,
             (Some(_), other) => {
-                Found::Wrong(format!("expected Document, found {}", excerpt(other)))
+                Verdict::Failed(format!("expected Document, found {}", excerpt(other)))
             }
             (None, _) => {
-                Found::Wrong("expected BkToCstmrAcctRpt in the root, found none".to_owned())
+                Verdict::Failed("expected BkToCstmrAcctRpt in the root, found none".to_owned())
             }
         },
     ),
@@ -42,7 +42,7 @@ pub(super) const ROWS: [Row; 35] = [
         "S6.3",
         "GrpHdr/MsgId is 32 hexadecimal characters",
         Part::Message,
-        |message| hex(message, "GrpHdr/MsgId"),
+        |message| hex(message.node, "GrpHdr/MsgId"),
     ),
     (
         "S6.4",
@@ -50,11 +50,11 @@ pub(super) const ROWS: [Row; 35] = [
         Part::Message,
         |message| {
             let Some(key) = &message.statement.request_key else {
-                return Found::Absent;
+                return ABSENT;
             };
             match text(message.node, "GrpHdr/MsgId") {
-                Some(found) if found.eq_ignore_ascii_case(&key.replace('-', "")) => Found::Right,
-                _ => Found::Unusual("expected the request key, found another".to_owned()),
+                Some(found) if found.eq_ignore_ascii_case(&key.replace('-', "")) => Verdict::Passed,
+                _ => Verdict::Noted("expected the request key, found another".to_owned()),
             }
         },
     ),
@@ -78,14 +78,14 @@ pub(super) const ROWS: [Row; 35] = [
         "S6.8",
         "Rpt/Id is 32 hexadecimal characters",
         Part::Message,
-        |message| hex(message, "Rpt/Id"),
+        |message| hex(message.node, "Rpt/Id"),
     ),
     ("S6.9", "Rpt/CreDtTm is a time", Part::Message, |message| {
         let found = text(message.node, "Rpt/CreDtTm");
         time(message, "Rpt/CreDtTm", |_| true, "a time").and(|| {
             let offset = found.and_then(|text| IsoDateTime::parse(text).ok()?.offset());
-            let unusual = || Found::Unusual(differs("an offset, as GrpHdr/CreDtTm has one", found));
-            offset.map_or_else(unusual, |_| Found::Right)
+            let unusual = || Verdict::Noted(differs("an offset, as GrpHdr/CreDtTm has one", found));
+            offset.map_or_else(unusual, |_| Verdict::Passed)
         })
     }),
     (
@@ -100,7 +100,7 @@ pub(super) const ROWS: [Row; 35] = [
         Part::Message,
         |message| {
             let source = text(message.node, "Rpt/RptgSrc/Prtry");
-            Found::when(
+            expect(
                 source.is_some_and(|text| !text.is_empty()),
                 "a code",
                 source,
@@ -114,11 +114,11 @@ pub(super) const ROWS: [Row; 35] = [
         |message| {
             // Account numbers are not printed.
             let what = match text(message.node, "Rpt/Acct/Id/Othr/Id") {
-                Some(found) if found == message.statement.account => return Found::Right,
+                Some(found) if found == message.statement.account => return Verdict::Passed,
                 Some(_) => "expected the account that was asked for, found another",
                 None => "expected the account that was asked for, found none",
             };
-            Found::Wrong(what.to_owned())
+            Verdict::Failed(what.to_owned())
         },
     ),
     (
@@ -127,7 +127,7 @@ pub(super) const ROWS: [Row; 35] = [
         Part::Message,
         |message| {
             let listed = |text: &str| Currency::parse(text).is_ok_and(|found| found.is_listed());
-            Found::when(
+            expect(
                 message.currency.is_some_and(listed),
                 "an ISO 4217 code",
                 message.currency,
@@ -174,7 +174,7 @@ pub(super) const ROWS: [Row; 35] = [
         Part::Summary,
         |report| {
             let found = number(report);
-            Found::when(is_number(found), "a number", found)
+            expect(is_number(found), "a number", found)
         },
     ),
     (
@@ -186,7 +186,7 @@ pub(super) const ROWS: [Row; 35] = [
             if is_number(found) {
                 count(report.sums.entries, found)
             } else {
-                Found::Absent
+                ABSENT
             }
         },
     ),
@@ -195,7 +195,7 @@ pub(super) const ROWS: [Row; 35] = [
         "a page has at most 1000 entries",
         Part::Summary,
         |report| {
-            Found::when(
+            expect(
                 report.sums.entries <= 1000,
                 "at most 1000",
                 Some(&report.sums.entries.to_string()),
@@ -239,7 +239,12 @@ pub(super) const ROWS: [Row; 35] = [
         |entry| in_currency(entry.node, entry.currency).and(|| direction(entry.node)),
     ),
     ("S6.26", "Ntry/Sts is there, BOOK", Part::Entry, |entry| {
-        Found::usually("BOOK", text(entry.node, "Sts"))
+        let found = text(entry.node, "Sts");
+        match found {
+            Some("BOOK") => Verdict::Passed,
+            Some(other) if !other.is_empty() => Verdict::Noted(differs("BOOK", found)),
+            _ => Verdict::Failed(differs("BOOK", found)),
+        }
     }),
     (
         "S6.27",
@@ -257,7 +262,7 @@ pub(super) const ROWS: [Row; 35] = [
         |entry| {
             let code = |path: &str| {
                 let found = text(entry.node, &format!("BkTxCd/Domn/{path}"));
-                Found::when(
+                expect(
                     found.is_some_and(|text| !text.is_empty()),
                     &format!("a code as {path}"),
                     found,
@@ -287,11 +292,11 @@ pub(super) const ROWS: [Row; 35] = [
                 .enumerate()
                 .find(|(at, code)| code.is_some_and(|code| astray(*at, code)))
             {
-                Some((_, code)) => Found::Wrong(format!(
+                Some((_, code)) => Verdict::Failed(format!(
                     "{} is the code of another level",
                     code.unwrap_or_default()
                 )),
-                None => Found::Right,
+                None => Verdict::Passed,
             }
         },
     ),
@@ -332,9 +337,9 @@ pub(super) const ROWS: [Row; 35] = [
                 |node: Node<'_, '_>| node.text().is_some_and(|text| text.contains('\u{fffd}'));
             match transaction.node.descendants().any(lost) {
                 true => {
-                    Found::Wrong("expected the character that was sent, found U+FFFD".to_owned())
+                    Verdict::Failed("expected the character that was sent, found U+FFFD".to_owned())
                 }
-                false => Found::Right,
+                false => Verdict::Passed,
             }
         },
     ),
@@ -345,57 +350,59 @@ pub(super) const ROWS: [Row; 35] = [
         |account| {
             has(account, ["Id", "Issr"]).and(|| match text(account.node, "Id") {
                 // Account numbers are not printed.
-                Some(own) if own == account.statement.account => Found::Wrong(
+                Some(own) if own == account.statement.account => Verdict::Failed(
                     "expected the number of a virtual account, found that of the account itself"
                         .to_owned(),
                 ),
-                _ => Found::Right,
+                _ => Verdict::Passed,
             })
         },
     ),
 ];
 
 /// Compares a value of an entry with that of its transaction, if it has just one.
-fn only_transaction(entry: &View<'_>, value: fn(Node<'_, '_>) -> Option<String>) -> Found {
+fn only_transaction(entry: &View<'_>, value: fn(Node<'_, '_>) -> Option<String>) -> Verdict {
     let mut details =
         children(entry.node, "NtryDtls").flat_map(|details| children(details, "TxDtls"));
     let (Some(transaction), None) = (details.next(), details.next()) else {
-        return Found::Absent;
+        return ABSENT;
     };
     match (value(entry.node), value(transaction)) {
-        (Some(whole), Some(part)) => Found::when(whole == part, &whole, Some(&part)),
-        _ => Found::Absent,
+        (Some(whole), Some(part)) => expect(whole == part, &whole, Some(&part)),
+        _ => ABSENT,
     }
 }
 
-fn hex(view: &View<'_>, path: &str) -> Found {
-    let found = text(view.node, path);
-    Found::when(
-        found.is_some_and(is_hex32),
+fn hex(node: Node<'_, '_>, path: &str) -> Verdict {
+    let found = text(node, path);
+    expect(
+        found.is_some_and(|text| {
+            text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+        }),
         "32 hexadecimal characters",
         found,
     )
 }
 
-fn time(view: &View<'_>, path: &str, right: fn(&IsoDateTime) -> bool, expected: &str) -> Found {
+fn time(view: &View<'_>, path: &str, right: fn(&IsoDateTime) -> bool, expected: &str) -> Verdict {
     let found = text(view.node, path);
-    Found::when(
+    expect(
         found.is_some_and(|text| IsoDateTime::parse(text).is_ok_and(|at| right(&at))),
         expected,
         found,
     )
 }
 
-fn recent(view: &View<'_>, path: &str) -> Found {
+fn recent(view: &View<'_>, path: &str) -> Verdict {
     let at = text(view.node, path).and_then(|text| {
         IsoDateTime::parse(text)
             .ok()
             .filter(|at| at.offset().is_some())?
             .to_time(UtcOffset::UTC)
     });
-    let Some(at) = at else { return Found::Absent };
+    let Some(at) = at else { return ABSENT };
     let late = view.statement.at.abs_diff(at.unix_timestamp());
-    Found::when(
+    expect(
         late <= 300,
         "the time of the answer",
         Some(&format!("one that is {late} s from it")),
@@ -403,21 +410,22 @@ fn recent(view: &View<'_>, path: &str) -> Found {
 }
 
 /// A text that must be there, and this one.
-fn is(node: Node<'_, '_>, path: &str, expected: &str) -> Found {
+fn is(node: Node<'_, '_>, path: &str, expected: &str) -> Verdict {
     let found = text(node, path);
-    Found::when(found == Some(expected), expected, found)
+    expect(found == Some(expected), expected, found)
 }
 
-fn date(node: Node<'_, '_>, path: &str, expected: &str) -> Found {
+fn date(node: Node<'_, '_>, path: &str, expected: &str) -> Verdict {
     let found = text(node, path);
-    Found::when(found.is_some_and(is_date), expected, found)
+    let is_date = |text: &str| text.len() == 10 && IsoDate::parse(text).is_ok();
+    expect(found.is_some_and(is_date), expected, found)
 }
 
 /// The balance of the type that is usual, or else the first, with the currency of the account.
-fn balance(report: &View<'_>, check: fn(Node<'_, '_>, Option<&str>) -> Found) -> Found {
+fn balance(report: &View<'_>, check: fn(Node<'_, '_>, Option<&str>) -> Verdict) -> Verdict {
     let usual =
         children(report.node, "Bal").find(|found| text(*found, "Tp/CdOrPrtry/Cd") == Some("ITAV"));
-    let missing = || Found::Wrong("expected a Bal, found none".to_owned());
+    let missing = || Verdict::Failed("expected a Bal, found none".to_owned());
     usual
         .or_else(|| child(report.node, "Bal"))
         .map_or_else(missing, |balance| check(balance, report.currency))
@@ -431,22 +439,22 @@ fn is_number(found: Option<&str>) -> bool {
     found.is_some_and(|text| text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty())
 }
 
-fn has(view: &View<'_>, names: [&str; 2]) -> Found {
-    names.into_iter().fold(Found::Right, |found, name| {
-        found.and(|| Found::when(text(view.node, name).is_some(), name, None))
+fn has(view: &View<'_>, names: [&str; 2]) -> Verdict {
+    names.into_iter().fold(Verdict::Passed, |verdict, name| {
+        verdict.and(|| expect(text(view.node, name).is_some(), name, None))
     })
 }
 
 /// `Amt` below a node: a decimal without a sign, and its currency.
-fn in_currency(node: Node<'_, '_>, currency: Option<&str>) -> Found {
+fn in_currency(node: Node<'_, '_>, currency: Option<&str>) -> Verdict {
     let found = child(node, "Amt");
     let value = found.and_then(|amount| amount.text()).map(str::trim);
     if amount(value).is_none() {
-        return Found::when(false, "a decimal without a sign as Amt", value);
+        return expect(false, "a decimal without a sign as Amt", value);
     }
     let found = found.and_then(|amount| amount.attribute("Ccy"));
     let expected = currency.unwrap_or("a currency");
-    Found::when(
+    expect(
         found.is_some() && (currency.is_none() || found == currency),
         &format!("Ccy {expected}"),
         found,
@@ -454,11 +462,41 @@ fn in_currency(node: Node<'_, '_>, currency: Option<&str>) -> Found {
 }
 
 /// `CdtDbtInd` below a node.
-fn direction(node: Node<'_, '_>) -> Found {
+fn direction(node: Node<'_, '_>) -> Verdict {
     let found = text(node, "CdtDbtInd");
-    Found::when(
+    expect(
         matches!(found, Some("CRDT" | "DBIT")),
         "CRDT or DBIT",
         found,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn in_element(text: &str, check: impl Fn(Node<'_, '_>) -> Verdict) -> Verdict {
+        let xml = format!("<a><b>{text}</b></a>");
+        check(roxmltree::Document::parse(&xml).unwrap().root_element())
+    }
+
+    #[test]
+    fn dates_and_ids_are_judged_as_they_are_written() {
+        for (text, is_right) in [
+            ("2026-11-22", true),
+            ("2026-11-22Z", false),
+            ("2026-13-01", false),
+            ("22.11.2026", false),
+        ] {
+            let verdict = in_element(text, |node| date(node, "b", "a date"));
+            assert_eq!(verdict == Verdict::Passed, is_right, "{text}");
+        }
+        for (text, is_right) in [
+            ("0b7c2f6e8a1d41eb8dcd0242ac130003", true),
+            ("0b7c2f6e-8a1d-41eb-8dcd-0242ac13000", false),
+        ] {
+            let verdict = in_element(text, |node| hex(node, "b"));
+            assert_eq!(verdict == Verdict::Passed, is_right, "{text}");
+        }
+    }
 }
