@@ -90,11 +90,11 @@ fn private_bytes(
         (Format::Pkcs1Pem, _) => key.to_pkcs1_pem(),
         (Format::Jwk, Some(Use::Encrypt)) => {
             let key = DecryptionKey::from_private_key(key, &options).map_err(refused)?;
-            line(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
+            line(&file::named(key, kid).to_jwk())
         }
         (Format::Jwk, _) => {
             let key = SigningKey::from_private_key(key, &options).map_err(refused)?;
-            line(&kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk())
+            line(&file::named(key, kid).to_jwk())
         }
     };
     Ok(text.as_bytes().to_vec().into())
@@ -114,11 +114,11 @@ fn public_bytes(
         (Format::Pkcs1Pem, _) => key.to_pkcs1_pem(),
         (Format::Jwk, Some(Use::Encrypt)) => {
             let key = EncryptionKey::from_public_key(key.clone(), &options).map_err(refused)?;
-            kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk() + "\n"
+            file::named(key, kid).to_jwk() + "\n"
         }
         (Format::Jwk, _) => {
             let key = VerifyingKey::from_public_key(key.clone(), &options).map_err(refused)?;
-            kid.map_or(key.clone(), |kid| key.with_kid(kid)).to_jwk() + "\n"
+            file::named(key, kid).to_jwk() + "\n"
         }
     };
     Ok(text.into_bytes())

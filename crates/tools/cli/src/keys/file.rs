@@ -13,7 +13,7 @@ use std::path::Path;
 const MAX_FILE_BYTES: usize = 256 * 1024;
 
 /// Reads the keys of a file.
-pub(crate) fn read(path: &str) -> Result<KeyMaterial, Failure> {
+pub(super) fn read(path: &str) -> Result<KeyMaterial, Failure> {
     let bytes = input::read(path, MAX_FILE_BYTES)?;
     KeyMaterial::parse(&bytes).map_err(|error| refused(path, &error))
 }
@@ -62,8 +62,16 @@ fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure>
 /// Reads the only key of a file, and gives it another name if one is passed.
 fn key<K: KeyHandle>(path: &str, kid: Option<&str>) -> Result<K, Failure> {
     match keys::<K>(path, KeySizes::default())?.keys().as_slice() {
-        [key] => Ok(kid.map_or(key.clone(), |kid| key.clone().with_kid(kid))),
+        [key] => Ok(named(key.clone(), kid)),
         _ => Err(one(path)),
+    }
+}
+
+/// Gives a key another name if one is passed.
+pub(super) fn named<K: KeyHandle>(key: K, kid: Option<&str>) -> K {
+    match kid {
+        Some(kid) => key.with_kid(kid),
+        None => key,
     }
 }
 
@@ -95,7 +103,7 @@ pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
 }
 
 /// A set of several keys where one is expected.
-pub(crate) fn one(path: &str) -> Failure {
+pub(super) fn one(path: &str) -> Failure {
     Failure::refused(
         format_args!("{}: expected one key, found a JWK set", input::name(path)),
         NEXT_ONE,
