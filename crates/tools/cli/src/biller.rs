@@ -8,14 +8,14 @@ mod people;
 mod poll;
 mod receive;
 
-use crate::asynchronous::block_on;
+use crate::block_on;
 use crate::connection::{failure, open};
 use crate::failure::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
-use crate::statement::row::Row;
+use crate::statement::Row;
 use crate::text::shown;
-use bankrail::client::{Archive, Client, ClientOptions, Connection};
+use bankrail::client::{Archive, ArchiveOptions, Client, ClientOptions, Connection};
 use bankrail::mailbox::Inbox as _;
 use bankrail::statement::AccountId;
 use bankrail::stores::sqlite::SqliteStore;
@@ -28,10 +28,11 @@ use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
 /// The modules of the library whose deliveries and calls this command prints itself.
-const PRINTED: [&str; 6] = [
+const PRINTED_MODULES: [&str; 6] = [
     "bankrail_client::receivers::service",
     "bankrail_client::receivers::refusal",
     "bankrail_client::token",
@@ -109,7 +110,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     limit_per_account: bool,
     /// An account to poll, in place of those of the connection; may be repeated
-    #[arg(long = "account", value_name = "ID", value_parser = |text: &str| AccountId::parse(text))]
+    #[arg(long = "account", value_name = "ID")]
     accounts: Vec<AccountId>,
     /// Poll no account
     #[arg(long, conflicts_with_all = ["accounts", "poll"])]
@@ -173,7 +174,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
             "pass --account ID, or a connection with accounts or receivers",
         ));
     }
-    logging::start(arguments.log, &PRINTED, output.log_colors());
+    logging::start(arguments.log, &PRINTED_MODULES, output.log_colors());
     if arguments.probe {
         return block_on(probe(arguments, &connection, output));
     }
@@ -214,7 +215,7 @@ fn client(
     if let Some(archive) = archive {
         options = options.archive(archive);
     }
-    connection.client(options).map_err(|error| failure(&error))
+    connection.client(options).map_err(failure)
 }
 
 async fn serve(
@@ -228,7 +229,10 @@ async fn serve(
     let store = Arc::new(folder.store()?);
     let archive = arguments
         .archive
-        .map(|days| archive::keeping(&folder, &store, days))
+        .map(|days| {
+            let age = Duration::from_secs(days * 86_400);
+            folder.archive(&store, ArchiveOptions::new().max_age(age))
+        })
         .transpose()?;
     let journal = Journal::open((*store).clone()).await?;
     let run = journal.run();
@@ -264,11 +268,7 @@ async fn serve(
         .as_ref()
         .map(|client| poll::start(client, &store, accounts, every, journal, teller));
 
-    let counts = store
-        .inbox()
-        .counts()
-        .await
-        .map_err(|error| folder::failed(&error))?;
+    let counts = store.inbox().counts().await.map_err(folder::failed)?;
     let started = Started {
         at: SystemClock.now(),
         run,

@@ -127,20 +127,20 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
 /// The file, locked for this process; `None` if another process holds the lock at each of this many
 /// tries, 50 ms apart.
 pub(crate) fn take_lock(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
-    let failed = |error: &io::Error| {
+    let failed = |error: io::Error| {
         Failure::caused(
-            error,
+            &error,
             format_args!("{}: cannot be locked: {error}", path.display()),
             "name a folder on a local disk with --data",
         )
     };
-    let file = open_lock(path).map_err(|error| failed(&error))?;
+    let file = open_lock(path).map_err(failed)?;
     for _ in 0..tries {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
             // Tried again, because the lock of a file cannot be waited for with a time-out.
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(50)),
-            Err(TryLockError::Error(error)) => return Err(failed(&error)),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
     }
     Ok(None)

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod assertion;
-mod asynchronous;
 mod biller;
 mod clock;
 mod conformance;
@@ -15,19 +14,20 @@ mod logging;
 mod message;
 mod output;
 mod payload;
-mod progress;
 mod provider;
 mod statement;
 mod text;
 mod token;
 mod unfinished;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 use failure::{Failure, Outcome};
-use output::{Color, Output};
+use output::Output;
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::runtime::{Builder, Runtime};
 
 /// Look into account reports, client assertions, sealed messages, webhook messages and keys; get
 /// tokens and statements; receive webhooks; be a bank to test with; judge implementations of both
@@ -55,7 +55,7 @@ struct Program {
         hide_possible_values = true,
         hide_default_value = true
     )]
-    color: Color,
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -254,11 +254,54 @@ fn version() -> String {
 
 /// Prints a line to standard error, without control characters.
 fn log(line: impl Display) {
-    progress::clear();
+    clear_progress();
     // Without a standard error the line cannot be shown.
-    let _ = writeln!(
-        std::io::stderr(),
-        "bankrail: {}",
-        text::shown(&line.to_string())
-    );
+    let _ = writeln!(io::stderr(), "bankrail: {}", text::shown(&line.to_string()));
+}
+
+/// True while the last line of the terminal is one of progress.
+static PROGRESS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Takes the line of progress off standard error, so that something else can be printed.
+fn clear_progress() {
+    // Relaxed: the mark decides only if a line is cleared.
+    if PROGRESS_SHOWN.swap(false, Ordering::Relaxed) {
+        // Without a standard error there is no line.
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+}
+
+/// Shows a line of progress on a terminal, in place of the one before.
+fn show_progress(line: &str) {
+    if io::stderr().is_terminal() {
+        // Relaxed, as in `clear_progress`.
+        PROGRESS_SHOWN.store(true, Ordering::Relaxed);
+        let _ = write!(io::stderr(), "\r\x1b[K{line}");
+    }
+}
+
+/// The descriptors that a runtime needs, and some to spare.
+#[cfg(unix)]
+const RUNTIME_FILES: usize = 8;
+
+/// Makes a runtime, if there are the descriptors that it needs: tokio panics without those for
+/// signals.
+fn runtime(builder: &mut Builder) -> io::Result<Runtime> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd as _;
+        let error = io::stderr();
+        let spare = (0..RUNTIME_FILES).map(|_| error.as_fd().try_clone_to_owned());
+        spare.collect::<io::Result<Vec<_>>>()?;
+    }
+    builder.enable_all().build()
+}
+
+/// Runs a command's future to its end.
+fn block_on<T>(future: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = runtime(&mut Builder::new_multi_thread()).map_err(|error| {
+        let what = format!("the program cannot start its threads: {error}");
+        Failure::caused(&error, what, "end other programs first")
+    })?;
+    runtime.block_on(future)
 }

@@ -6,37 +6,21 @@ use crate::text::{counted, shown, shown_json};
 use crate::unfinished::Unfinished;
 use bankrail::jose::base64url;
 use bankrail::values::json::{self, JsonLimits, JsonMember};
-use clap::ValueEnum;
+use clap::ColorChoice;
 use serde::Serialize;
 use serde_json::json;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal as _, LineWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR is set or TERM is dumb.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Color {
-    /// True if what is printed is in colours, to a terminal or elsewhere.
-    fn is_on(self, terminal: bool) -> bool {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        match self {
-            Self::Always => true,
-            Self::Never => false,
-            Self::Auto => {
-                terminal
-                    && set("NO_COLOR").is_none()
-                    && set("TERM").is_none_or(|term| term != "dumb")
-            }
+/// True if what is printed is in colours, to a terminal or elsewhere.
+fn is_colored(choice: ColorChoice, terminal: bool) -> bool {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    match choice {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            terminal && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
         }
     }
 }
@@ -51,7 +35,7 @@ pub(crate) struct Output {
 
 impl Output {
     /// Standard output.
-    pub(crate) fn standard(color: Color) -> Self {
+    pub(crate) fn standard(color: ColorChoice) -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
         // A person sees each line at once, beside what is printed to standard error.
@@ -60,10 +44,10 @@ impl Output {
         } else {
             Box::new(BufWriter::with_capacity(1 << 16, stdout))
         };
-        let log_colors = color.is_on(io::stderr().is_terminal());
+        let log_colors = is_colored(color, io::stderr().is_terminal());
         Self {
             writer,
-            colors: color.is_on(terminal),
+            colors: is_colored(color, terminal),
             log_colors,
             terminal,
         }
@@ -121,7 +105,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.terminal {
             // The line of progress would stand before the text.
-            crate::progress::clear();
+            crate::clear_progress();
         }
         self.writer.write(bytes)
     }

@@ -4,14 +4,11 @@ mod control;
 mod customers;
 mod demo;
 mod keys;
-mod limits;
-#[cfg(feature = "page")]
 mod page;
 mod samples;
 mod serve;
-mod today;
 
-use crate::asynchronous::block_on;
+use crate::block_on;
 use crate::failure::{Failure, Outcome, causes};
 use crate::files::{lock_of, open_lock, take_lock};
 use crate::keys::file;
@@ -129,7 +126,6 @@ impl Folders {
     }
 
     /// The folder of the configuration, if it is another one than that of the data.
-    #[cfg(feature = "page")]
     fn other_config(&self) -> Option<PathBuf> {
         self.config.clone().filter(|config| *config != self.data)
     }

@@ -1,19 +1,24 @@
-//! `bankrail statement`: account reports.
+//! `bankrail statement`: account reports, and the shown parts of their entries.
 
 mod check;
 mod csv;
 mod fetch;
 mod html;
 mod merge;
-pub(crate) mod row;
 mod show;
 mod source;
 mod tally;
 
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use bankrail::camt052::{
+    Account, AccountIdentification, Balance, BankTransactionCode, BankTransactionDomain, Direction,
+    Entry, EntryLine,
+};
 use bankrail::statement::AccountId;
+use bankrail::values::Decimal;
 use clap::{Args, Subcommand};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The bytes of a statement endpoint's JSON answer that are read. XML is read entry by entry and
@@ -158,7 +163,7 @@ enum Command {
 #[derive(Args, Debug)]
 struct Fetch {
     /// The account
-    #[arg(value_name = "ACCOUNT", value_parser = |text: &str| AccountId::parse(text))]
+    #[arg(value_name = "ACCOUNT")]
     account: AccountId,
     /// The file connection.toml, or its folder
     #[arg(long, value_name = "FILE")]
@@ -213,7 +218,7 @@ struct Check {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct ToFile {
+struct ToFile {
     #[command(flatten)]
     files: Files,
     /// The file to write, instead of standard output
@@ -254,4 +259,214 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
         Command::Csv(arguments) => csv::run(arguments, output),
         Command::Merge(arguments) => merge::run(arguments, output).map(|()| Outcome::Fine),
     }
+}
+
+/// An entry or a transaction in columns. All texts are the document's, unescaped.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Row {
+    pub(crate) booked: String,
+    value_date: String,
+    status: String,
+    /// With its sign; `None` for an unknown direction, or a transaction without an amount.
+    #[serde(skip)]
+    signed: Option<Decimal>,
+    /// As written, with the sign, `±` where that is unknown; empty without one.
+    pub(crate) amount: String,
+    pub(crate) currency: String,
+    code: String,
+    pub(crate) counterparty: String,
+    /// The party behind the counterparty, unless it is the counterparty.
+    #[serde(default)]
+    ultimate: String,
+    /// All of the entry and of its transactions.
+    references: Vec<Reference>,
+    pub(crate) narrative: String,
+}
+
+/// A reference, such as `AcctSvcrRef`.
+#[derive(Debug, Deserialize, Serialize)]
+struct Reference {
+    name: String,
+    value: String,
+}
+
+impl Row {
+    pub(crate) fn of(entry: &Entry, account: Option<&Account>) -> Self {
+        let mut lines = entry.lines_on(account);
+        let line = lines.find(|line| line.counterparty_name().is_some());
+        let (counterparty, ultimate) = line.as_ref().map(parties).unwrap_or_default();
+        Self {
+            booked: text(entry.booking_date.as_ref()),
+            value_date: text(entry.value_date.as_ref()),
+            status: format!(
+                "{}{}",
+                entry.status,
+                if entry.reversal == Some(true) {
+                    " reversal"
+                } else {
+                    ""
+                }
+            ),
+            signed: entry.signed_amount(),
+            amount: signed(entry.amount.value(), &entry.direction),
+            currency: text(entry.amount.currency()),
+            code: entry
+                .bank_transaction_code
+                .as_ref()
+                .map(code)
+                .unwrap_or_default(),
+            counterparty,
+            ultimate,
+            references: owned(entry.references()),
+            narrative: entry.narrative(),
+        }
+    }
+
+    /// Makes the row of one of several transactions of an entry, without what the entry has in
+    /// common.
+    fn of_line(line: &EntryLine<'_>) -> Self {
+        let amount = line.amount();
+        let (counterparty, ultimate) = parties(line);
+        Self {
+            signed: line.signed_amount(),
+            amount: amount
+                .map(|amount| signed(amount.value(), line.direction()))
+                .unwrap_or_default(),
+            currency: text(amount.and_then(|amount| amount.currency())),
+            counterparty,
+            ultimate,
+            references: line
+                .transaction
+                .map(|transaction| owned(transaction.references()))
+                .unwrap_or_default(),
+            narrative: line.narrative(),
+            ..Self::default()
+        }
+    }
+
+    /// References as `NAME VALUE`, separated by commas.
+    fn reference_text(&self) -> String {
+        let each: Vec<String> = self
+            .references
+            .iter()
+            .map(|of| format!("{} {}", of.name, of.value))
+            .collect();
+        each.join(", ")
+    }
+
+    /// The counterparty and the party behind it.
+    fn parties(&self) -> String {
+        if self.ultimate.is_empty() {
+            self.counterparty.clone()
+        } else {
+            format!("{} (for {})", self.counterparty, self.ultimate)
+        }
+    }
+}
+
+/// The names of the counterparty and of the party behind it.
+fn parties(line: &EntryLine<'_>) -> (String, String) {
+    let counterparty = line.counterparty_name().unwrap_or_default().to_owned();
+    let ultimate = line.ultimate_counterparty();
+    let mut ultimate = text(ultimate.and_then(|party| party.name.as_ref()));
+    if ultimate == counterparty {
+        ultimate.clear();
+    }
+    (counterparty, ultimate)
+}
+
+/// The transactions of an entry that has several.
+fn parts<'a>(entry: &'a Entry, account: Option<&'a Account>) -> impl Iterator<Item = Row> + 'a {
+    let several = entry.transactions().nth(1).is_some();
+    entry
+        .lines_on(account)
+        .filter(move |_| several)
+        .map(|line| Row::of_line(&line))
+}
+
+fn owned<'a>(references: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Reference> {
+    references
+        .map(|(name, value)| Reference {
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
+        .collect()
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// The kind of a balance, its amount and its day.
+fn balance(balance: &Balance) -> [String; 3] {
+    let sub_kind = balance
+        .kind
+        .sub_kind
+        .as_ref()
+        .map_or_else(String::new, |kind| format!("/{kind}"));
+    let (amount, currency) = (
+        signed(balance.amount.value(), &balance.direction),
+        text(balance.amount.currency()),
+    );
+    [
+        format!("{}{sub_kind}", balance.kind.code),
+        format!("{amount} {currency}"),
+        text(balance.date.as_ref()),
+    ]
+}
+
+/// `+5.00`, `-5.00`, or `±5.00` for an unknown direction.
+fn signed(value: Decimal, direction: &Direction) -> String {
+    let sign = match direction {
+        Direction::Credit => '+',
+        Direction::Debit => '-',
+        _ => '±',
+    };
+    format!("{sign}{value}")
+}
+
+/// `PMNT/RCDT/DMCT`, or the bank's own code.
+fn code(code: &BankTransactionCode) -> String {
+    let domain = code.domain.as_ref().map(domain_text);
+    let own = code.proprietary.as_ref().map(|own| own.code.to_string());
+    [domain, own]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// `PMNT/RCDT/DMCT`.
+fn domain_text(domain: &BankTransactionDomain) -> String {
+    let family = &domain.family;
+    format!("{}/{}/{}", domain.code, family.code, family.sub_family)
+}
+
+/// The standard code of an entry.
+fn domain(entry: &Entry) -> Option<&BankTransactionDomain> {
+    entry.bank_transaction_code.as_ref()?.domain.as_ref()
+}
+
+/// `Payments / Received Credit Transfers / Domestic Credit Transfer`: those names of domain, family
+/// and sub-family that the standard's list has.
+fn code_names(domain: &BankTransactionDomain) -> String {
+    let names = [
+        domain.name(),
+        domain.family_name(),
+        domain.sub_family_name(),
+    ];
+    names.into_iter().flatten().collect::<Vec<_>>().join(" / ")
+}
+
+/// The text of an account's identification.
+fn account_text(id: &AccountIdentification) -> &str {
+    id.as_str().unwrap_or_default()
+}
+
+/// Number and issuer of the virtual account that a credit was paid to.
+fn virtual_account<'a>(line: &EntryLine<'a>) -> Option<(&'a str, &'a str)> {
+    let credit = line.entry.direction == Direction::Credit;
+    let account = line.own_account().filter(|_| credit)?.id.other()?;
+    let issuer = account.issuer.as_ref().map_or("", |issuer| issuer.as_str());
+    Some((account.id.as_str(), issuer))
 }

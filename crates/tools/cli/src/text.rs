@@ -57,7 +57,7 @@ fn is_unsafe_in_lines(c: char) -> bool {
 }
 
 /// Control characters, and those that change the direction of text or separate lines.
-pub(crate) fn is_unsafe(c: char) -> bool {
+fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}')

@@ -1,8 +1,8 @@
 //! `bankrail token`: an access token for calls by hand.
 
-use crate::asynchronous::block_on;
+use crate::block_on;
 use crate::clock::instant;
-use crate::connection::{Over, call_failure, connection, failure};
+use crate::connection::{ConnectionOptions, call_failure, connection, failure};
 use crate::failure::Failure;
 use crate::output::Output;
 use bankrail::client::{ClientOptions, Pacing, Token};
@@ -23,7 +23,7 @@ use serde::Serialize;
     --token \"$TOKEN\" 012003123456789")]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    over: Over,
+    options: ConnectionOptions,
     /// Print the whole answer as JSON
     #[arg(long)]
     json: bool,
@@ -42,13 +42,13 @@ struct Answer<'a> {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<(), Failure> {
     // Nothing but the token endpoint is called.
-    let base_url = arguments.over.token_url();
+    let base_url = arguments.options.token_url();
     let base_url = base_url.map(|url| ("base_url".to_owned(), url.into()));
-    let connection = connection(arguments.over.members(base_url.into_iter().collect())?)?;
+    let connection = connection(arguments.options.members(base_url.into_iter().collect())?)?;
     let token = block_on(async {
         let client = connection
             .client(ClientOptions::new().pacing(Pacing::Fail))
-            .map_err(|error| failure(&error))?;
+            .map_err(failure)?;
         client
             .tokens()
             .token()

@@ -1,6 +1,5 @@
 //! Files that are not whole yet, and what Ctrl-C and `SIGTERM` do to them.
 
-use crate::asynchronous;
 use crate::failure::Failure;
 use bankrail::http::serve::Shutdown;
 use std::ffi::OsStr;
@@ -135,7 +134,7 @@ fn remove_when_interrupted() {
         let (ready, is_ready) = channel();
         let wait = move || {
             let mut builder = tokio::runtime::Builder::new_current_thread();
-            if let Ok(runtime) = asynchronous::runtime(&mut builder) {
+            if let Ok(runtime) = crate::runtime(&mut builder) {
                 let _ = runtime.block_on(end_when_interrupted(ready));
             }
         };

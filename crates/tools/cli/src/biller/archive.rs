@@ -1,9 +1,9 @@
 //! `bankrail archive`: the pages and refused deliveries that a biller has archived.
 
-use super::folder::{self, Folder, failed};
+use super::folder::{DATABASE, Folder, failed};
 use super::journal::{Journal, Printer};
 use super::poll;
-use crate::asynchronous::block_on;
+use crate::block_on;
 use crate::failure::{Failure, Outcome, causes};
 use crate::logging;
 use crate::output::Output;
@@ -16,7 +16,6 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
 #[derive(Debug, Subcommand)]
@@ -82,29 +81,8 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
 
 /// The archive of a data folder that has one.
 fn open(data: &Path) -> Result<Archive, Failure> {
-    if !data.join(folder::ARCHIVE_KEY).exists() {
-        return Err(Failure::unable(
-            format_args!(
-                "{}: expected the data folder of a biller that archives, found none",
-                data.display()
-            ),
-            "pass the folder with --data; bankrail biller --archive DAYS begins an archive",
-        ));
-    }
-    folder::archive(data, &folder::store(data)?, ArchiveOptions::new())
-}
-
-/// The archive of a running biller: what it receives is kept for this many days.
-pub(super) fn keeping(
-    folder: &Folder,
-    store: &bankrail::stores::sqlite::SqliteStore,
-    days: u64,
-) -> Result<Archive, Failure> {
-    folder::archive(
-        folder.path(),
-        store,
-        ArchiveOptions::new().max_age(Duration::from_secs(days * 86_400)),
-    )
+    let folder = Folder::with_archive(data)?;
+    folder.archive(&folder.store()?, ArchiveOptions::new())
 }
 
 async fn list(archive: &Archive, output: &mut Output) -> Result<Outcome, Failure> {
@@ -113,10 +91,7 @@ async fn list(archive: &Archive, output: &mut Output) -> Result<Outcome, Failure
         label,
         bytes,
         ..
-    } in archive
-        .all_records()
-        .await
-        .map_err(|error| failed(&error))?
+    } in archive.all_records().await.map_err(failed)?
     {
         let call = label
             .call
@@ -144,7 +119,7 @@ async fn reason(archive: &Archive, number: u64) -> String {
 }
 
 async fn show(archive: &Archive, number: u64, output: &mut Output) -> Result<Outcome, Failure> {
-    let Some(found) = archive.find(number).await.map_err(|error| failed(&error))? else {
+    let Some(found) = archive.find(number).await.map_err(failed)? else {
         return Err(Failure::refused(
             format_args!("expected the number of a record, found {number}"),
             "bankrail archive list prints the numbers",
@@ -171,17 +146,14 @@ async fn import(
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
     // Entries that the store knows already would be left out.
-    if into.join(folder::DATABASE).exists() {
+    if into.join(DATABASE).exists() {
         let what = format_args!(
             "{}: expected a new folder, found one of a biller",
             into.display()
         );
         return Err(Failure::unable(what, "pass another folder with --into"));
     }
-    let pages = archive
-        .all_records()
-        .await
-        .map_err(|error| failed(&error))?;
+    let pages = archive.all_records().await.map_err(failed)?;
     let pages = pages
         .iter()
         .filter(|record| record.label.kind == Archive::PAGE);
@@ -197,7 +169,7 @@ async fn import(
         let replay = archive
             .replay(&account, Default::default())
             .await
-            .map_err(|error| failed(&error))?;
+            .map_err(failed)?;
         let poller = poll::poller(
             &replay,
             &store,

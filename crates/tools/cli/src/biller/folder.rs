@@ -11,19 +11,19 @@ use std::sync::Arc;
 /// The database's name.
 pub(super) const DATABASE: &str = "biller.sqlite";
 /// The name of the secret that seals the archive.
-pub(super) const ARCHIVE_KEY: &str = "archive.key";
+const ARCHIVE_KEY: &str = "archive.key";
 
 /// The file of the secret that seals tokens.
 const TOKEN_KEY: &str = "token-cache.key";
 
-/// The folder, locked until it is dropped or the process ends, however it ends.
+/// The folder. Where it is locked, it is until it is dropped or the process ends, however it ends.
 pub(super) struct Folder {
     path: PathBuf,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 impl Folder {
-    /// Opens the folder and makes it if it does not exist.
+    /// Opens the folder for a biller, and makes it if it does not exist.
     pub(super) fn open(path: PathBuf) -> Result<Self, Failure> {
         make_folder(&path)?;
         let database = path.join(DATABASE);
@@ -38,7 +38,23 @@ impl Folder {
                 "stop it, or pass another folder with --data",
             )
         })?;
+        let lock = Some(lock);
         Ok(Self { path, _lock: lock })
+    }
+
+    /// The folder of a biller that may be running, if it archives.
+    pub(super) fn with_archive(path: &Path) -> Result<Self, Failure> {
+        if !path.join(ARCHIVE_KEY).exists() {
+            return Err(Failure::unable(
+                format_args!(
+                    "{}: expected the data folder of a biller that archives, found none",
+                    path.display()
+                ),
+                "pass the folder with --data; bankrail biller --archive DAYS begins an archive",
+            ));
+        }
+        let path = path.to_owned();
+        Ok(Self { path, _lock: None })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -47,7 +63,10 @@ impl Folder {
 
     /// The database.
     pub(super) fn store(&self) -> Result<SqliteStore, Failure> {
-        store(&self.path)
+        let advice = "make room on the disk, use the version of the program that wrote it, or \
+            restore it from a backup: another folder starts empty";
+        SqliteStore::open(self.path.join(DATABASE), SqliteOptions::new())
+            .map_err(|error| Failure::caused(&error, causes(&error), advice))
     }
 
     /// The secret that seals tokens, made once.
@@ -57,27 +76,19 @@ impl Folder {
             "remove it: a new one is made, and a new token is fetched",
         )
     }
-}
 
-/// The database of a folder.
-pub(super) fn store(folder: &Path) -> Result<SqliteStore, Failure> {
-    let advice = "make room on the disk, use the version of the program that wrote it, or restore \
-        it from a backup: another folder starts empty";
-    SqliteStore::open(folder.join(DATABASE), SqliteOptions::new())
-        .map_err(|error| Failure::caused(&error, causes(&error), advice))
-}
-
-/// The archive of a folder.
-pub(super) fn archive(
-    folder: &Path,
-    store: &SqliteStore,
-    options: ArchiveOptions,
-) -> Result<Archive, Failure> {
-    let secret = secret(
-        &folder.join(ARCHIVE_KEY),
-        "restore it: without it, what was archived cannot be read",
-    )?;
-    Ok(Archive::new(Arc::new(store.clone()), secret, options))
+    /// The archive.
+    pub(super) fn archive(
+        &self,
+        store: &SqliteStore,
+        options: ArchiveOptions,
+    ) -> Result<Archive, Failure> {
+        let secret = secret(
+            &self.path.join(ARCHIVE_KEY),
+            "restore it: without it, what was archived cannot be read",
+        )?;
+        Ok(Archive::new(Arc::new(store.clone()), secret, options))
+    }
 }
 
 /// The secret in a file, made once.
@@ -92,9 +103,9 @@ fn secret(path: &Path, if_other: &str) -> Result<SealingSecret, Failure> {
 }
 
 /// The database failed.
-pub(super) fn failed(error: &dyn std::error::Error) -> Failure {
+pub(super) fn failed(error: impl std::error::Error) -> Failure {
     Failure::unable(
-        format_args!("{DATABASE}: {}", causes(error)),
+        format_args!("{DATABASE}: {}", causes(&error)),
         "check the disk, and start again",
     )
 }

@@ -39,7 +39,7 @@ impl Journal {
         let made = store
             .transaction(|transaction| transaction.connection().execute_batch(TABLE))
             .await;
-        made.map_err(|error| failed(&error))?;
+        made.map_err(failed)?;
         Ok(Self {
             store,
             run: HyphenatedUuid::random(),
@@ -79,7 +79,7 @@ impl Journal {
             let rows = select.query_map([MAX_ROWS], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         });
-        read.await.map_err(|error| failed(&error))
+        read.await.map_err(failed)
     }
 
     /// Removes the events up to this number.
@@ -90,7 +90,7 @@ impl Journal {
                 .execute("DELETE FROM biller_event WHERE number <= ?1", [last])
                 .map(drop)
         });
-        remove.await.map_err(|error| failed(&error))
+        remove.await.map_err(failed)
     }
 }
 
@@ -204,8 +204,7 @@ impl Printer {
             };
             let last = *last;
             for (number, text) in &rows {
-                let mut written: Written<Event> =
-                    serde_json::from_str(text).map_err(|error| failed(&error))?;
+                let mut written: Written<Event> = serde_json::from_str(text).map_err(failed)?;
                 written.number = Some(*number);
                 self.write(&written.event, &written, output)?;
             }

@@ -2,7 +2,7 @@
 
 use super::journal::Journal;
 use super::{AccountNote, Contradiction, Event, NewEntry, Received};
-use crate::statement::row::Row;
+use crate::statement::Row;
 use bankrail::client::NewEntries;
 use bankrail::client::receivers::{Conflict, Delivery, HandlerError, Handlers};
 use bankrail::statement::{AccountNotice, EntryRelation};

@@ -25,7 +25,7 @@ const USUAL_INTERVAL: u64 = 600;
 const RETENTION: Duration = Duration::from_secs(90 * 86_400);
 /// The pause between two looks at the accounts' states. A failed call is followed by a longer
 /// pause.
-const WATCH: Duration = Duration::from_millis(200);
+const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 
 /// A poller that is ready.
 pub(super) struct Polling {
@@ -103,7 +103,8 @@ impl Polling {
         loop {
             tokio::select! {
                 () = &mut polling => return self.watch(),
-                () = tokio::time::sleep(WATCH) => self.watch(),
+                // The poller has no event for a change of state, so its status is compared.
+                () = tokio::time::sleep(WATCH_INTERVAL) => self.watch(),
             }
         }
     }

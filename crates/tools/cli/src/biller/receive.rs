@@ -58,7 +58,7 @@ pub(super) async fn start(
     }
     let receivers = connection
         .receivers(Arc::new(store.inbox()), options)
-        .map_err(|error| failure(&error))?;
+        .map_err(failure)?;
     let worker = receivers.worker(
         handlers(&journal),
         WorkerOptions::new().lease(LEASE).log_handler_errors(true),
@@ -70,7 +70,7 @@ pub(super) async fn start(
     let server = connection
         .server(router, ServerOptions::new())
         .await
-        .map_err(|error| failure(&error))?;
+        .map_err(failure)?;
     let address = server
         .local_addr()
         .map_err(|error| Failure::unable(error, "try again"))?;

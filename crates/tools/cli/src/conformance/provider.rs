@@ -2,8 +2,8 @@
 //! files.
 
 use super::{Printing, api_key_header, failure, needed, roots};
-use crate::asynchronous::block_on;
-use crate::connection::{Over, connection, given_certificate, given_proxy, open};
+use crate::block_on;
+use crate::connection::{ConnectionOptions, connection, given_certificate, given_proxy, open};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::keys::file;
@@ -20,7 +20,7 @@ use std::time::Duration;
 use toml::Table;
 
 /// A warning of the calls that `--limits` makes.
-const PRICE: &str = "--limits sends up to 52 statements and 25 token requests beyond the budget, in a minute, and the \
+const LIMITS_WARNING: &str = "--limits sends up to 52 statements and 25 token requests beyond the budget, in a minute, and the \
     customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
 
 /// The bytes of an earlier report that are read.
@@ -31,7 +31,7 @@ pub(crate) struct Provider {
     /// The provider's address, such as https://bank.example; that of the connection without it
     url: Option<String>,
     #[command(flatten)]
-    over: Over,
+    options: ConnectionOptions,
     /// Another customer, for rows about the separation of customers
     #[arg(long, value_name = "FILE")]
     second_connection: Option<PathBuf>,
@@ -72,10 +72,10 @@ pub(crate) struct Provider {
 pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, Failure> {
     let judge = arguments.judge()?;
     if arguments.limits {
-        crate::log(PRICE);
+        crate::log(LIMITS_WARNING);
     }
     let judged = block_on(async { Ok(judge.judge().await) })?;
-    crate::progress::clear();
+    crate::clear_progress();
     let judgement = judged.map_err(|error| {
         failure(
             &error,
@@ -96,7 +96,7 @@ impl Provider {
         if !self.account.is_empty() {
             own.insert("accounts".to_owned(), self.account.clone().into());
         }
-        let members = self.over.members(own)?;
+        let members = self.options.members(own)?;
         needed(
             members.get("accounts"),
             "expected an account",
@@ -118,7 +118,7 @@ impl Provider {
             .only(self.only.clone())
             .on_call(|left| {
                 let (tokens, statements) = (left.tokens, left.statements);
-                crate::progress::show(&format!(
+                crate::show_progress(&format!(
                     "judging, with {tokens} token requests and {statements} statements left"
                 ));
             });

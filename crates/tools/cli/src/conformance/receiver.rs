@@ -2,7 +2,7 @@
 //! `--config`.
 
 use super::{Printing, api_key_header, failure, needed, roots};
-use crate::asynchronous::block_on;
+use crate::block_on;
 use crate::connection::{given_api_key, given_certificate, given_proxy};
 use crate::failure::{Failure, Outcome};
 use crate::input;

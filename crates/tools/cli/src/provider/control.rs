@@ -249,7 +249,7 @@ async fn carry_out(
         ));
     }
     let bank = Bank::unserved(serving, folders).await?;
-    let answer = bank.control(folders).carry_out(arguments).await;
+    let answer = bank.control().carry_out(arguments).await;
     bank.store.close().await;
     Ok(answer.map_err(|error| error.to_string()))
 }

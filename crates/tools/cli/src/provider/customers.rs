@@ -1,20 +1,22 @@
 //! Customers of a folder: new ones, new API keys, and endpoints of demo customers.
 
-mod files;
-
-use super::Folders;
-use super::demo::{connections, new_api_key, set_api_key};
+use super::demo::{api_key_record, connections, new_api_key, set_api_key};
+use super::{Folders, damaged, first_errors, read};
 use crate::failure::{Failure, causes};
+use crate::files::{NewFile, write};
 use crate::keys::file;
-use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};
+use bankrail::bank::{CustomerRecord, CustomerSet, CustomersError, EndpointRecord};
 use bankrail::client_assertion::CustomerCode;
 use bankrail::jose::EncryptionKey;
+use bankrail::service::RegisteredAccount;
 use bankrail::service::delivery::EndpointUrl;
-use bankrail::service::{ApiKeyHash, RegisteredAccount};
 use bankrail::statement::AccountId;
 use bankrail::values::{Currency, SecretString, Timestamp};
 use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
+use zeroize::Zeroizing;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -53,9 +55,7 @@ pub(super) fn added(
     folders: &Folders,
 ) -> Result<Value, Failure> {
     let api_key = new_api_key()?;
-    record
-        .api_keys
-        .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+    record.api_keys.push(api_key_record(&api_key));
     let mut receiver_key = None;
     if let Some((url, encryption)) = receivers {
         let key = new_api_key()?;
@@ -67,7 +67,7 @@ pub(super) fn added(
     }
     // Of two commands at the same moment, neither would check the customer of the other.
     let _alone = folders.lock_changes()?;
-    files::add(folders, &record)?;
+    add(folders, &record)?;
     let receiver_key = receiver_key.as_ref();
     Ok(json!({
         "api_key": *api_key,
@@ -106,7 +106,7 @@ pub(super) fn rotated(
     let api_key = new_api_key()?;
     // Of two rotations at the same moment, one would lose the key of the other.
     let _alone = folders.lock_changes()?;
-    files::change(folders, code, |record| {
+    change(folders, code, |record| {
         for key in &mut record.api_keys {
             if key.valid_until().is_none_or(|until| end < until) {
                 *key = key.clone().expires(end);
@@ -115,10 +115,7 @@ pub(super) fn rotated(
         record
             .api_keys
             .retain(|key| key.valid_until().is_some_and(|until| now < until));
-        record
-            .api_keys
-            .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
-        Ok(())
+        record.api_keys.push(api_key_record(&api_key));
     })?;
     // After the customer's file: a connection must not have a key that the provider does not know.
     let (is_in_connection, error) = match set_api_key(folders, code.as_str(), &api_key) {
@@ -171,7 +168,7 @@ pub(super) fn deliver_to(
         receivers.api_key.clone(),
     )?;
     let _alone = folders.lock_changes()?;
-    files::change(folders, &connection.customer, |record| {
+    change(folders, &connection.customer, |record| {
         match record
             .endpoints
             .iter_mut()
@@ -180,7 +177,106 @@ pub(super) fn deliver_to(
             Some(known) => *known = wanted,
             None => record.endpoints.push(wanted),
         }
-        Ok(())
-    })?;
-    Ok(())
+    })
+}
+
+/// Writes the file of a new customer.
+fn add(folders: &Folders, record: &CustomerRecord) -> Result<(), Failure> {
+    let code = &record.customer.code;
+    let customers = folders.customers()?.current();
+    if customers.get(code).is_some() {
+        return Err(Failure::refused(
+            format_args!("expected a new customer code, found that of a customer: {code}"),
+            "choose another code",
+        ));
+    }
+    let all = customers
+        .records()
+        .map(|known| (**known).clone())
+        .chain([record.clone()]);
+    // All together, because a provider refuses every change while one file is wrong.
+    CustomerSet::new(all).map_err(refused)?;
+    let path = folders.config("customers").join(file_name(code)?);
+    write(&[NewFile::private(&path, record.to_toml())], false)
+}
+
+/// The name of the file of a new customer. A code may have characters that lead out of the folder,
+/// or hide the file.
+fn file_name(code: &CustomerCode) -> Result<String, Failure> {
+    let named = |character: u8| character.is_ascii_alphanumeric() || b"-_.".contains(&character);
+    if code.as_str().starts_with('.') || !code.as_str().bytes().all(named) {
+        return Err(Failure::refused(
+            format_args!(
+                "expected a code of letters, digits, -, _ and ., not first, as a file's name, found {code}"
+            ),
+            "write the customer's file by hand, under another name",
+        ));
+    }
+    Ok(format!("{}.toml", code.as_str().to_ascii_lowercase()))
+}
+
+/// Changes a customer's record, and keeps the previous file beside the new one. An unchanged record
+/// is not written.
+fn change(
+    folders: &Folders,
+    code: &CustomerCode,
+    change: impl FnOnce(&mut CustomerRecord),
+) -> Result<(), Failure> {
+    let customers = folders.customers()?.current();
+    let Some(known) = customers.get(code) else {
+        let codes: Vec<&str> = customers
+            .records()
+            .map(|record| record.customer.code.as_str())
+            .collect();
+        let what = format!("expected one of {}, found {code}", codes.join(", "));
+        return Err(Failure::refused(
+            what,
+            "bankrail provider control customers prints the customers",
+        ));
+    };
+    let mut record = (**known).clone();
+    change(&mut record);
+    let path = file_of(folders, code)?;
+    // Nothing to write, so that the copy of the last change stays.
+    if record == **known {
+        return Ok(());
+    }
+    let others = customers
+        .records()
+        .filter(|other| other.customer.code != *code)
+        .map(|other| (**other).clone());
+    CustomerSet::new(others.chain([record.clone()])).map_err(refused)?;
+    let before = Zeroizing::new(read(&path)?);
+    let mut name = path.clone().into_os_string();
+    name.push(".before");
+    // A copy first, because the new text has no comments.
+    write(&[NewFile::private(name, before)], true)?;
+    write(&[NewFile::private(&path, record.to_toml())], true)
+}
+
+/// The file of a customer that is in force.
+fn file_of(folders: &Folders, code: &CustomerCode) -> Result<PathBuf, Failure> {
+    let folder = folders.config("customers");
+    for entry in fs::read_dir(&folder).map_err(|error| damaged(&folder, &error))? {
+        let path = entry.map_err(|error| damaged(&folder, &error))?.path();
+        let hidden = path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if hidden || path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = Zeroizing::new(String::from_utf8_lossy(&read(&path)?).into_owned());
+        if CustomerRecord::from_toml(&path, &text).is_ok_and(|record| record.customer.code == *code)
+        {
+            return Ok(path);
+        }
+    }
+    Err(Failure::unable(
+        format_args!("{}: no file of {code}", folder.display()),
+        "try again",
+    ))
+}
+
+fn refused(error: CustomersError) -> Failure {
+    Failure::refused(first_errors(&error), "nothing was changed")
 }

@@ -5,26 +5,27 @@ use super::demo::{connections, no_key};
 use crate::failure::Failure;
 use crate::files::{NewFile, write};
 use crate::keys::{file, jwk_set};
+use bankrail::http::files::read_every;
 use bankrail::jose::{CurrentKey, RsaSize, SigningKey, VerifyingKey};
 use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// The keys that a set keeps after a rotation.
-const KEPT: usize = 3;
+const MAX_KEYS: usize = 3;
 
 /// Makes a new key that signs. Returns the keys of the set, the new one first.
 ///
 /// signing.jwks.json, and provider.jwks.json of each demo customer, then have the new key and the
 /// ones before, so that messages that are under way stay valid.
 pub(super) fn rotated(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
-    let new = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+    let new = SigningKey::generate(RsaSize::Rsa2048).map_err(no_key)?;
     let public = new.verifying_key();
     // Of two rotations at the same moment, each would leave out the key of the other.
     let _alone = folders.lock_changes()?;
     let mut keys = vec![public.clone()];
     keys.extend(published(folders)?);
     // Some earlier keys stay, because messages that are delivered late are signed with them.
-    keys.truncate(KEPT);
+    keys.truncate(MAX_KEYS);
     let set = key_set(&keys);
     let mut sets = vec![folders.config("signing.jwks.json")];
     if folders.is_demo() {
@@ -42,20 +43,12 @@ pub(super) fn rotated(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
             .collect::<Vec<_>>(),
         true,
     )?;
-    write(
-        &[NewFile::public(
-            folders.config("signing.pub.pem"),
-            public.to_spki_pem(),
-        )],
-        true,
-    )?;
-    write(
-        &[NewFile::private(
-            folders.config("signing.pem"),
-            new.to_pkcs8_pem(),
-        )],
-        true,
-    )?;
+    for file in [
+        NewFile::public(folders.config("signing.pub.pem"), public.to_spki_pem()),
+        NewFile::private(folders.config("signing.pem"), new.to_pkcs8_pem()),
+    ] {
+        write(&[file], true)?;
+    }
     Ok(keys)
 }
 
@@ -90,15 +83,14 @@ pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
 /// Watches the file forever, and puts each new key in force.
 pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
     let path = folders.config("signing.pem");
-    let read = || std::fs::read(&path).ok().map(Zeroizing::new);
+    let file = path.clone();
+    let read = move || std::fs::read(&file).ok().map(Zeroizing::new);
     // The key in use was read earlier: the first look compares with it, not with the file.
     let mut seen = None;
-    loop {
-        tokio::time::sleep(PAUSE).await;
-        let found = read();
+    read_every(PAUSE, read, |found| {
         // Compared by content, because two changes may have the same time.
         if found == seen {
-            continue;
+            return;
         }
         match folders.signing_key() {
             Ok(key) if key.kid() == current.get().kid() => {}
@@ -115,5 +107,6 @@ pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
         }
         // Also after a failure, so that it is logged once.
         seen = found;
-    }
+    })
+    .await;
 }

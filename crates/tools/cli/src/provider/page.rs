@@ -7,11 +7,9 @@
 //! - It has no secret in it: no API key, no token, no private key. Calls and messages have their
 //!   bodies if the provider runs with its control, which masks the secrets in them.
 
-mod assets;
 mod calls;
 mod control;
 mod endpoints;
-mod error;
 mod exchange;
 mod guard;
 mod outbox;
@@ -21,46 +19,36 @@ mod tests;
 mod text;
 
 use self::control::{BUTTONS, Refusal, has_form};
-use self::error::PageError;
 use self::exchange::Destination;
 use self::guard::Guard;
-use self::text::{encoded, quoted};
+use self::text::{filters, quoted, shown};
+use super::control::FolderData;
 use crate::clock::readable;
 use askama::Template;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use bankrail::bank::CustomerFolder;
 use bankrail::mailbox::OutboxStore;
-use bankrail::service::delivery::Dispatcher;
-use bankrail::values::{Clock as _, SecretString, SystemClock, Timestamp};
-use bankrail_emulator::{Arguments, BankClock, Calls, Control, Operation};
-use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use bankrail::values::{Clock as _, SecretString, StoreError, SystemClock, Timestamp};
+use bankrail_emulator::{Arguments, Control, ControlError, Operation};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The subjects of the page.
 #[derive(Clone)]
 pub(super) struct PageData {
-    pub(super) calls: Calls,
-    pub(super) directory: Arc<CustomerFolder>,
+    pub(super) bank: Arc<FolderData>,
     pub(super) outbox: Arc<dyn OutboxStore>,
-    pub(super) dispatcher: Dispatcher,
     pub(super) control: Control,
     /// True if the page has buttons, which the control carries out.
     pub(super) has_buttons: bool,
-    /// The bank's clock, which the control sets.
-    pub(super) clock: Arc<BankClock>,
     /// The address of the provider.
     pub(super) issuer: String,
-    /// The folder of its data, and that of its configuration if this is another one: the commands
-    /// name them.
-    pub(super) data: PathBuf,
-    pub(super) config: Option<PathBuf>,
 }
 
 /// State that all views share.
@@ -81,7 +69,7 @@ type Page = Arc<PageState>;
 /// The page. Whoever opens `/?token=…` with this token sees it, with the browser that did so,
 /// through a loopback address only.
 pub(super) fn router(data: PageData, token: &str) -> Router {
-    let ca = data.config.as_ref().unwrap_or(&data.data).join("ca.pem");
+    let ca = data.bank.folders.config("ca.pem");
     let ca = ca.exists().then(|| {
         std::path::absolute(&ca)
             .unwrap_or(ca)
@@ -111,11 +99,9 @@ pub(super) fn router(data: PageData, token: &str) -> Router {
         .route("/endpoints", get(endpoints::list))
         .route("/control", get(control::show))
         .route(control::PATH, post(control::act));
-    let assets = assets::ASSETS
-        .into_iter()
-        .fold(views, |views, (path, kind, text)| {
-            views.route(path, get(async move || ([(CONTENT_TYPE, kind)], text)))
-        });
+    let assets = ASSETS.into_iter().fold(views, |views, (path, kind, text)| {
+        views.route(path, get(async move || ([(CONTENT_TYPE, kind)], text)))
+    });
     assets
         .fallback(async || PageError::NotFound)
         .layer(from_fn_with_state(
@@ -123,6 +109,26 @@ pub(super) fn router(data: PageData, token: &str) -> Router {
             guard::guard,
         ))
         .with_state(page)
+}
+
+/// The style sheet, the script and the icon: the path, the type and the text of each.
+const ASSETS: [(&str, &str, &str); 3] = [
+    (
+        "/page.css",
+        "text/css; charset=utf-8",
+        include_str!("page/page.css"),
+    ),
+    (
+        "/page.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/page.js"),
+    ),
+    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+];
+
+/// True if a path is that of an asset. Assets are the same for everybody.
+fn is_asset(path: &str) -> bool {
+    ASSETS.iter().any(|(own, ..)| *own == path)
 }
 
 /// The rows of a list on one page.
@@ -185,7 +191,7 @@ impl Paging {
     fn after(path: &str, asked: &After, last: Option<&str>) -> Self {
         Self {
             first: asked.after.as_ref().map(|_| path.to_owned()),
-            next: last.map(|name| address(path, &[("after", Some(name))])),
+            next: last.map(|name| address(path, [("after", name)])),
         }
     }
 }
@@ -205,15 +211,12 @@ fn first_rows<T: Clone>(rows: impl IntoIterator<Item = T>) -> (Vec<T>, Option<T>
 }
 
 /// The address of a view that is asked for with these members.
-fn address(path: &str, members: &[(&str, Option<&str>)]) -> String {
-    let given = members
-        .iter()
-        .filter_map(|(name, value)| Some(format!("{name}={}", encoded((*value)?))));
-    let given: Vec<String> = given.collect();
-    if given.is_empty() {
+fn address(path: &str, members: impl Serialize) -> String {
+    let query = serde_urlencoded::to_string(members).expect("the members are texts and numbers");
+    if query.is_empty() {
         path.to_owned()
     } else {
-        format!("{path}?{}", given.join("&"))
+        format!("{path}?{query}")
     }
 }
 
@@ -274,7 +277,7 @@ const CLOCK_TOLERANCE: Duration = Duration::from_secs(1);
 impl PageState {
     /// Returns the top of a page in the section of this path.
     async fn head(&self, title: &str, section: &'static str) -> Result<Head, PageError> {
-        let (clock, nothing) = (&self.data.clock, <[(&str, &str); 0]>::default());
+        let (clock, nothing) = (&self.data.bank.clock, <[(&str, &str); 0]>::default());
         let faults = Arguments::from_texts(Operation::Faults, nothing)?;
         let ordered = self.data.control.carry_out(&faults).await?;
         let (now, real) = (clock.now(), SystemClock.now());
@@ -301,10 +304,11 @@ impl PageState {
     /// Returns the command of a task for the data folder of this provider.
     fn command(&self, task: Task, about: &str) -> Command {
         let Task(does, operation, member) = task;
-        let mut line = format!("bankrail provider --data {}", path(&self.data.data));
-        if let Some(config) = &self.data.config {
+        let folders = &self.data.bank.folders;
+        let mut line = format!("bankrail provider --data {}", path(folders.root()));
+        if let Some(config) = folders.other_config() {
             line.push_str(" --config ");
-            line.push_str(&path(config));
+            line.push_str(&path(&config));
         }
         let operation_name = operation.name();
         line.push_str(&format!(
@@ -332,4 +336,90 @@ fn path(path: &Path) -> String {
             .unwrap_or_else(|_| path.to_owned())
             .to_string_lossy(),
     )
+}
+
+/// The reason why a view is not shown.
+enum PageError {
+    /// Nothing exists at this address.
+    NotFound,
+    /// The store, directory or control that the view shows failed: the causes.
+    Failed(String),
+}
+
+impl From<StoreError> for PageError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(crate::failure::causes(&error))
+    }
+}
+
+impl From<ControlError> for PageError {
+    fn from(error: ControlError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+#[derive(Template)]
+#[template(path = "page/error.html")]
+struct ErrorView {
+    head: Head,
+    what: String,
+    next: &'static str,
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let (status, title, what, next) = match self {
+            Self::NotFound => (
+                StatusCode::NOT_FOUND,
+                "Not found",
+                "There is nothing at this address.".to_owned(),
+                "It may have been removed or forgotten since the link to it was made.",
+            ),
+            Self::Failed(causes) => {
+                tracing::error!(error = %causes, "the page could not be made");
+                (
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "Cannot be read",
+                    shown(&causes),
+                    "Reload the page to try again.",
+                )
+            }
+        };
+        let head = Head {
+            title: title.to_owned(),
+            section: "",
+            steering: None,
+            refused: None,
+        };
+        (status, html(&ErrorView { head, what, next })).into_response()
+    }
+}
+
+/// The short page for those who may not see the others.
+#[derive(Template)]
+#[template(path = "page/refused.html")]
+struct Refused {
+    what: &'static str,
+    next: &'static str,
+}
+
+impl Refused {
+    const TOKEN: Self = Self {
+        what: "This page needs the link that bankrail provider printed when it started.",
+        next: "Copy the whole link, with its token, to the address bar. After a restart there is a new one.",
+    };
+    const BUTTON: Self = Self {
+        what: "This button was not pressed on the page of this provider.",
+        next: "Reload the page, and press the button again. After a restart, open the new link first.",
+    };
+    const HOST: Self = Self {
+        what: "This page is shown through a loopback address only.",
+        next: "Open it on the machine that it runs on, as http://127.0.0.1 with its port.",
+    };
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        (StatusCode::FORBIDDEN, html(&self)).into_response()
+    }
 }

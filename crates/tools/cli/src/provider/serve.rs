@@ -4,40 +4,36 @@ mod announce;
 mod bank;
 mod settings;
 
-use super::control::Access;
-use super::limits::Wanted;
-#[cfg(feature = "page")]
+use super::control::{Access, FolderData};
 use super::page::{self, PageData};
 use super::{Folders, damaged};
-use super::{customers, demo, keys, today};
+use super::{customers, demo, keys};
 use crate::failure::{Failure, Outcome, with_options};
 use crate::files::make_folder;
-#[cfg(feature = "page")]
 use crate::files::{NewFile, write};
 use crate::output::{Output, Style};
 use crate::{clock, logging, text};
-use bankrail::bank::{CustomerFolder, DirectoryFollower, SqliteLedger};
+use bankrail::bank::DirectoryFollower;
 use bankrail::client_assertion::Audience;
 use bankrail::http::__private::LineBound;
 use bankrail::http::operations::{Operations, OperationsOptions};
 use bankrail::http::serve::{CertificateFiles, Server, ServerOptions, Shutdown};
-use bankrail::jose::{CurrentKey, SigningKey};
 use bankrail::mailbox::Schedule;
 use bankrail::rate_limit::{Limiter, Limits};
 use bankrail::service::ProviderOptions;
 use bankrail::service::audit::{AuditFile, AuditFileOptions, AuditOptions};
 use bankrail::service::delivery::EndpointUrl;
 use bankrail::stores::sqlite::SqliteStore;
-#[cfg(feature = "page")]
 use bankrail::values::HyphenatedUuid;
-use bankrail_emulator::{BankClock, Call, Emulator, Endpoint, FaultOrder};
+use bankrail_emulator::{Call, Endpoint, FaultOrder};
 use clap::builder::TypedValueParser as _;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 pub(super) use settings::FaultNames;
-#[cfg(feature = "page")]
-use settings::WantedPage;
-use settings::{PAUSES, default_issuer, fault_help, host, schedule};
+use settings::PageAddress;
+use settings::{
+    LimitsChoice, PAUSES, client_authorities, default_issuer, fault_help, host, schedule,
+};
 use std::future::pending;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -70,9 +66,9 @@ pub(super) struct Arguments {
     /// The limits of calls: real, as the specification has them; trial, 40 times as many; off; or a
     /// file
     #[arg(long, value_name = "LIMITS", default_value = "trial")]
-    limits: Wanted,
+    limits: LimitsChoice,
     /// Accept assertions for this audience too; the issuer and the token URL are accepted anyway
-    #[arg(long, value_name = "URL", value_parser = |text: &str| Audience::parse(text))]
+    #[arg(long, value_name = "URL")]
     audience: Vec<Audience>,
     /// Accept assertions only as the specification has them; by default also as widespread client
     /// libraries write them: another or no typ, exp as a text, aud as an array
@@ -128,9 +124,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Serve a page for people, at this loopback address over HTTP, or off; the link is printed
-    #[cfg(feature = "page")]
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    page: WantedPage,
+    page: PageAddress,
     /// Serve the control of the bank at this address over HTTP
     ///
     /// It sets clock, limits and faults, and shows calls. control.json in the folder of the data
@@ -192,14 +187,10 @@ fn option(matches: &ArgMatches) -> Option<String> {
 /// The parts of a bank that is not served yet.
 pub(super) struct Bank {
     issuer: String,
-    emulator: Arc<Emulator>,
-    clock: Arc<BankClock>,
-    directory: Arc<CustomerFolder>,
+    data: Arc<FolderData>,
     follower: DirectoryFollower,
-    ledger: SqliteLedger,
     limiter: Arc<Limiter>,
     limits: Limits,
-    signing: CurrentKey<SigningKey>,
     pub(super) store: SqliteStore,
 }
 
@@ -261,7 +252,7 @@ pub(super) async fn run(
     );
     let certificate =
         certificate.map_err(|error| damaged(&folders.config("server.pem"), &error))?;
-    let tls = match settings::client_authorities(arguments)? {
+    let tls = match client_authorities(arguments)? {
         Some(clients) => certificate.server_config_for(&clients),
         None => certificate.server_config(),
     };
@@ -274,27 +265,21 @@ pub(super) async fn run(
     let options = ProviderOptions::new().audit(Arc::new(audit), AuditOptions::new());
     let mut bank = Bank::open(arguments, folders, address, options)?;
     if folders.is_demo() {
-        let (ledger, emulator) = (bank.ledger.clone(), Arc::clone(&bank.emulator));
-        let day = today::book(&ledger, &emulator).await?;
-        tokio::spawn(today::follow(ledger, emulator, day));
+        let day = demo::book_today(&bank.data).await?;
+        tokio::spawn(demo::follow_days(Arc::clone(&bank.data), day));
     }
     bank.follow_customers().await;
-    let control = bank.control(folders);
-    #[cfg(feature = "page")]
-    let clock = Arc::clone(&bank.clock);
+    let control = bank.control();
     let Bank {
         issuer,
-        emulator,
-        directory,
+        data: bank,
         follower,
         limits,
-        signing,
         store,
         ..
     } = bank;
-    let (dispatcher, calls) = (emulator.dispatcher().clone(), emulator.calls().clone());
 
-    let server = Server::new(listener, tls, emulator.router(), ServerOptions::new());
+    let server = Server::new(listener, tls, bank.emulator.router(), ServerOptions::new());
     for (at, line) in arguments.limits.lines(&limits).iter().enumerate() {
         output.line(format_args!(
             "{:<14} {line}",
@@ -331,20 +316,14 @@ pub(super) async fn run(
             access.file.display()
         ))?;
     }
-    #[cfg(feature = "page")]
-    if let WantedPage::At(address) = arguments.page {
+    if let PageAddress::At(address) = arguments.page {
         let (listener, address) = listen(address, "--page").await?;
         let data = PageData {
-            calls: calls.clone(),
-            directory: Arc::clone(&directory),
+            bank: Arc::clone(&bank),
             outbox: Arc::new(store.outbox()),
-            dispatcher: dispatcher.clone(),
             control,
             has_buttons: arguments.control.is_some(),
-            clock,
             issuer: issuer.clone(),
-            data: folders.root().to_owned(),
-            config: folders.other_config(),
         };
         let token = HyphenatedUuid::random().to_string();
         let page = page::router(data, &token);
@@ -366,15 +345,15 @@ pub(super) async fn run(
         output.line(format_args!("page           {shown}"))?;
     }
     tokio::spawn(async move { certificate.watch(CERTIFICATE_INTERVAL).await });
-    tokio::spawn(keys::follow(folders.clone(), signing));
-    let customers = directory.current();
-    tokio::spawn(async move { follower.run(&*directory, pending()).await });
+    tokio::spawn(keys::follow(folders.clone(), bank.signing.clone()));
+    let customers = bank.directory.current();
+    let delivering = bank.emulator.dispatcher().clone();
     // Subscribed before the server runs, so that no refusal is missed.
-    let news = calls.subscribe();
+    let news = bank.emulator.calls().subscribe();
+    tokio::spawn(async move { follower.run(&*bank.directory, pending()).await });
     announce::print(arguments, folders, &issuer, address, &customers, output)?;
     unserved.keep();
     let server = tokio::spawn(server.run(shutdown.clone().wanted()));
-    let delivering = dispatcher.clone();
     let stop = shutdown.clone().wanted();
     let delivering = tokio::spawn(async move { delivering.run(stop).await });
     let lenient = if arguments.strict_clients {

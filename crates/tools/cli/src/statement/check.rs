@@ -1,8 +1,7 @@
 //! `bankrail statement check`.
 
-use super::Check;
-use super::row::{account_text, domain, domain_text};
-use super::source::{Found, Source, each};
+use super::source::{Found, Source, each_of};
+use super::{Check, account_text, domain, domain_text};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::text::{counted, shown};
@@ -22,7 +21,7 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
     let options = ReadOptions::default().mode(mode);
     let mut outcome = Outcome::Fine;
     for path in &arguments.files.files {
-        match each(path, options, |source| check(source, arguments, output)) {
+        match each_of(path, options, |source| check(source, arguments, output)) {
             Ok(of_file) => outcome = outcome.and(of_file),
             // The other files are checked all the same.
             Err(Failure::Refused(line)) => {
@@ -49,7 +48,7 @@ fn check(
             output.line(shown(&found.to_string()))
         }
     };
-    if let Some(answer) = source.answer() {
+    if let Some(answer) = source.answer.as_ref() {
         for finding in &answer.findings {
             say(output, source.remark(finding), 1)?;
         }
@@ -73,7 +72,11 @@ fn check(
             Ok(StreamItem::Start(report)) => {
                 reports += 1;
                 let found = account_text(&report.account.id);
-                if let Some(answer) = source.answer().filter(|answer| answer.account_id != found) {
+                if let Some(answer) = source
+                    .answer
+                    .as_ref()
+                    .filter(|answer| answer.account_id != found)
+                {
                     let expected = &answer.account_id;
                     let what =
                         format!("expected the account of the answer, {expected}, found {found}");
@@ -99,17 +102,16 @@ fn check(
             Ok(_) => {}
         }
     }
-    for (name, count) in source.further().iter() {
-        let more = source.remark(format!("{count} more of the kind {name}"));
+    for (more, count) in source.further() {
         say(output, more, count)?;
     }
     if arguments.json {
         output.json(&json!({
-            "file": source.name(), "documents": source.documents(), "reports": reports,
+            "file": source.name, "documents": source.reader.documents(), "reports": reports,
             "entries": entries, "findings": findings, "notes": unlisted.len(),
         }))?;
     } else {
-        let documents = match source.documents() {
+        let documents = match source.reader.documents() {
             0 | 1 => String::new(),
             many => format!("{many} documents, "),
         };
@@ -124,7 +126,7 @@ fn check(
         };
         output.line(format_args!(
             "{}: {documents}{reports}, {entries}, {verdict}{notes}",
-            shown(source.name())
+            shown(&source.name)
         ))?;
     }
     Ok(Outcome::of_findings(findings > 0))

@@ -1,12 +1,11 @@
 //! `bankrail statement csv`.
 
-use super::Csv;
-use super::row::{Row, account_text, code_names, date, domain, owned, virtual_account};
 use super::source::{Source, each};
+use super::{Csv, Row, account_text, code_names, domain, owned, text, virtual_account};
 use crate::failure::{Failure, Outcome};
 use crate::output::{Destination, Output};
 use crate::text::shown_lines;
-use bankrail::camt052::{Entry, EntryLine, ReadOptions, Report, StreamItem};
+use bankrail::camt052::{Entry, EntryLine, Report, StreamItem};
 use csv::{Error, ErrorKind, Terminator, Writer, WriterBuilder};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -41,14 +40,13 @@ const COLUMNS: [Column; 29] = [
     }),
     ("number", |of| Cell::Number(of.number.to_string())),
     ("line", |of| {
-        let number = of.line.map(|line| line.number.to_string());
-        Cell::Number(number.unwrap_or_default())
+        Cell::Number(text(of.line.map(|line| line.number)))
     }),
     ("booked", |of| {
-        Cell::Text(date(of.entry.booking_date.as_ref()).into())
+        Cell::Text(text(of.entry.booking_date.as_ref()).into())
     }),
     ("value_date", |of| {
-        Cell::Text(date(of.entry.value_date.as_ref()).into())
+        Cell::Text(text(of.entry.value_date.as_ref()).into())
     }),
     ("status", |of| of.entry.status.as_str().into()),
     ("reversal", |of| {
@@ -59,28 +57,17 @@ const COLUMNS: [Column; 29] = [
         }
         .into()
     }),
-    ("amount", |of| {
-        Cell::Number(
-            of.row
-                .signed
-                .map(|amount| amount.to_string())
-                .unwrap_or_default(),
-        )
-    }),
+    ("amount", |of| Cell::Number(text(of.row.signed))),
     ("currency", |of| of.row.currency.as_str().into()),
     ("account_amount", |of| {
         let own = of.line.map(|line| line.account_money());
         let money = own.unwrap_or_else(|| of.entry.signed_money());
-        Cell::Number(
-            money
-                .map(|money| money.amount().to_string())
-                .unwrap_or_default(),
-        )
+        Cell::Number(text(money.map(|money| money.amount())))
     }),
     ("entry_amount", |of| {
         let is_first = of.line.is_none_or(|line| line.number <= 1);
         let amount = of.entry.signed_amount().filter(|_| is_first);
-        Cell::Number(amount.map(|amount| amount.to_string()).unwrap_or_default())
+        Cell::Number(text(amount))
     }),
     ("direction", |of| {
         let own = of.line.map(|line| line.direction());
@@ -192,12 +179,9 @@ pub(super) fn run(arguments: &Csv, output: &mut Output) -> Result<Outcome, Failu
         .from_writer(&mut to);
     rows.write_record(COLUMNS.map(|(name, _)| name))
         .map_err(unwritable)?;
-    let mut outcome = Outcome::Fine;
-    for path in &arguments.to.files.files {
-        outcome = outcome.and(each(path, ReadOptions::default(), |source| {
-            write(source, arguments.transactions, &mut rows)
-        })?);
-    }
+    let outcome = each(&arguments.to.files.files, |_, source| {
+        write(source, arguments.transactions, &mut rows)
+    })?;
     rows.flush()?;
     drop(rows);
     to.finish()?;
@@ -234,7 +218,7 @@ fn write(
                 let all = all.take_while(|_| by_transaction);
                 for line in all.chain((!by_transaction).then_some(None)) {
                     let row = EntryRow {
-                        file: source.name(),
+                        file: &source.name,
                         report,
                         number,
                         entry: &entry,

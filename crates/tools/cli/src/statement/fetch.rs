@@ -2,12 +2,11 @@
 
 use super::Fetch;
 use super::merge::Merged;
-use crate::asynchronous::block_on;
+use crate::block_on;
 use crate::clock::instant;
 use crate::connection::{call_failure, failure, given_secret, open};
 use crate::failure::Failure;
 use crate::output::{Destination, Output};
-use crate::progress;
 use crate::text::{counted, shown_json, shown_lines};
 use bankrail::client::{
     CallError, CallErrorKind, Client, ClientOptions, Pacing, Pages, StatementPage,
@@ -21,7 +20,7 @@ use std::time::Duration;
 
 /// The time for which a given token is used, unless the provider refuses it before. Then a new
 /// token is requested.
-const GIVEN_LIFE: Duration = Duration::from_secs(24 * 3600);
+const GIVEN_TOKEN_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// The maximum number of pages of a walk. They are more than an hour's calls, which `--wait` waits
 /// for.
@@ -34,11 +33,12 @@ pub(super) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure>
         let client = connection
             // Fails at a limit, so that the caller decides about waiting.
             .client(ClientOptions::new().pacing(Pacing::Fail))
-            .map_err(|error| failure(&error))?;
+            .map_err(failure)?;
         if let Some(token) = given {
-            client
-                .tokens()
-                .adopt(token, SystemClock.now().saturating_add(GIVEN_LIFE));
+            client.tokens().adopt(
+                token,
+                SystemClock.now().saturating_add(GIVEN_TOKEN_LIFETIME),
+            );
         }
         fetch(&client, arguments, output).await
     })
@@ -65,7 +65,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
         number += 1;
         entries += page.entries().count();
         findings += page.received.findings.len() + page.document_findings.len();
-        progress::show(&format!(
+        crate::show_progress(&format!(
             "{}, {}",
             counted(number, "page", "pages"),
             counted(entries, "entry", "entries")
@@ -85,7 +85,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
             }
         }
     }
-    progress::clear();
+    crate::clear_progress();
     if findings > 0 {
         let found = counted(findings, "finding", "findings");
         crate::log(format_args!("{found}; bankrail statement check lists them"));

@@ -1,6 +1,5 @@
 //! `bankrail statement html`: one page that holds everything, and runs nothing but its own search.
 
-mod escape;
 mod page;
 
 use super::ToFile;
@@ -8,20 +7,22 @@ use super::source::{Source, each};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{Destination, Output};
+use crate::text::shown_lines;
 use askama::Template;
-use bankrail::camt052::{Finding, ReadOptions, StreamItem};
+use askama::filters::{Escaper as _, Html, HtmlSafe};
+use bankrail::camt052::{Finding, StreamItem};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use escape::{filters, text};
 use page::Page;
 use sha2::{Digest as _, Sha256};
+use std::fmt::{self, Display};
 use std::io::Write;
 use std::path::is_separator;
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
 
-pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Failure> {
+pub(super) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Failure> {
     // A file that cannot be read leaves no page behind.
     let mut to = Destination::open(arguments.output.as_deref(), output)?;
     let files = &arguments.files.files;
@@ -30,12 +31,7 @@ pub(crate) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
         _ => (format!("{} account reports", files.len()), ""),
     };
     write_view(&Begin { heading, file }, &mut to)?;
-    let mut outcome = Outcome::Fine;
-    for path in files {
-        outcome = outcome.and(each(path, ReadOptions::default(), |source| {
-            section(source, path, &mut to)
-        })?);
-    }
+    let outcome = each(files, |path, source| section(source, path, &mut to))?;
     write!(to, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
     to.finish()?;
     Ok(outcome)
@@ -75,9 +71,9 @@ fn local<'a>(text: &'a str, path: &str) -> &'a str {
 
 fn section(mut source: Source<'_>, path: &str, to: &mut impl Write) -> Result<Outcome, Failure> {
     let told = |what: &dyn ToString| local(&what.to_string(), path).to_owned();
-    let name = text(told(&source.name()));
+    let name = text(told(&source.name));
     writeln!(to, "<section>\n<p class=\"file\">{name}</p>")?;
-    if let Some(answer) = source.answer() {
+    if let Some(answer) = source.answer.as_ref() {
         let (account, key) = (&answer.account_id, answer.request_key.to_string());
         let (account, key) = (text(account), text(&key));
         writeln!(
@@ -131,12 +127,7 @@ fn section(mut source: Source<'_>, path: &str, to: &mut impl Write) -> Result<Ou
             Ok(_) => {}
         }
     }
-    elsewhere.extend(
-        source
-            .further()
-            .iter()
-            .map(|(name, count)| format!("{count} more of the kind {name}")),
-    );
+    elsewhere.extend(source.further().map(|(more, _)| more.finding));
     if !elsewhere.is_empty() {
         write_view(
             &Findings {
@@ -150,5 +141,70 @@ fn section(mut source: Source<'_>, path: &str, to: &mut impl Write) -> Result<Ou
     match failure {
         Some(failure) => Err(failure),
         None => Ok(Outcome::of_findings(page.unread > 0)),
+    }
+}
+
+/// A text as the content of an element. It is isolated, so that right-to-left text changes nothing
+/// around it.
+fn text(text: impl Display) -> Text {
+    Text {
+        text: text.to_string(),
+        isolated: true,
+    }
+}
+
+/// Filters with which templates write texts.
+#[allow(
+    unreachable_pub,
+    reason = "the attribute of a filter makes public items"
+)]
+mod filters {
+    use super::{Display, Text};
+    use askama::{Result, Values};
+
+    #[askama::filter_fn]
+    pub(super) fn text(text: impl Display, _: &dyn Values) -> Result<Text> {
+        Ok(super::text(text))
+    }
+
+    /// Numbers with commas between their thousands.
+    #[askama::filter_fn]
+    pub(super) fn grouped(text: impl Display, _: &dyn Values) -> Result<String> {
+        Ok(crate::text::grouped(&text.to_string()))
+    }
+
+    /// A date or time of the document.
+    #[askama::filter_fn]
+    pub(super) fn readable(text: impl Display, _: &dyn Values) -> Result<String> {
+        Ok(crate::clock::readable(&text.to_string()))
+    }
+
+    /// A text as the content of an element that can hold no other, such as `title`.
+    #[askama::filter_fn]
+    pub(super) fn plain(text: impl Display, _: &dyn Values) -> Result<Text> {
+        Ok(Text {
+            text: text.to_string(),
+            isolated: false,
+        })
+    }
+}
+
+struct Text {
+    text: String,
+    isolated: bool,
+}
+
+impl HtmlSafe for Text {}
+
+impl Display for Text {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (begin, end) = if self.isolated && !self.text.is_empty() {
+            ("<bdi>", "</bdi>")
+        } else {
+            ("", "")
+        };
+        out.write_str(begin)?;
+        Html.write_escaped_str(&mut *out, &shown_lines(&self.text))?;
+        out.write_str(end)
     }
 }

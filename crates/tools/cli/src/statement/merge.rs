@@ -1,8 +1,7 @@
 //! `bankrail statement merge`.
 
-use super::Merge;
-use super::row::{account_text, date, signed};
 use super::source::Source;
+use super::{Merge, account_text, signed, text};
 use crate::failure::{Failure, causes};
 use crate::input;
 use crate::output::{Destination, Output};
@@ -32,6 +31,7 @@ pub(super) fn run(arguments: &Merge, output: &mut Output) -> Result<(), Failure>
 }
 
 /// The documents that were read so far, as one.
+#[derive(Default)]
 pub(super) struct Merged {
     pages: bool,
     newest: Option<Newest>,
@@ -41,7 +41,7 @@ pub(super) struct Merged {
     summary: RunningSummary,
     balances: Vec<(Balance, Option<OffsetDateTime>)>,
     periods_differ: bool,
-    known: HashMap<EntryKey, Known>,
+    counts: HashMap<EntryKey, KeyCounts>,
     /// The number of documents that have begun.
     documents: u32,
     /// The number of the document that began the statement whose next page is read.
@@ -59,7 +59,7 @@ struct Newest {
 
 /// The counts of the entries with one key.
 #[derive(Default)]
-struct Known {
+struct KeyCounts {
     kept: u32,
     /// The number of entries that the statement has listed up to `document`.
     counted: u32,
@@ -68,7 +68,7 @@ struct Known {
 }
 
 /// A document while it is read.
-struct Part {
+struct OpenDocument {
     name: String,
     report: Option<Report>,
     created: Option<OffsetDateTime>,
@@ -79,24 +79,14 @@ impl Merged {
     pub(super) fn new(pages: bool) -> Self {
         Self {
             pages,
-            newest: None,
-            account: None,
-            entries: Vec::new(),
-            summary: RunningSummary::new(),
-            balances: Vec::new(),
-            periods_differ: false,
-            known: HashMap::new(),
-            documents: 0,
-            first_page: 0,
-            left_out: 0,
-            more: false,
+            ..Self::default()
         }
     }
 
     /// Adds the document of a file, entry by entry.
     fn read(&mut self, path: &str) -> Result<(), Failure> {
         let mut source = Source::open(path, ReadOptions::default())?;
-        let mut part = self.begin(source.name().to_owned());
+        let mut part = self.begin(source.name.clone());
         let mut findings = 0;
         let refused = |error: &ReadError| match error.kind() {
             ReadErrorKind::Io(cause) => input::unreadable(path, cause),
@@ -110,17 +100,20 @@ impl Merged {
             findings += u64::try_from(read.findings.len()).unwrap_or(u64::MAX);
             match read.item.map_err(|error| refused(&error))? {
                 StreamItem::Start(report) => {
-                    if let Some(found) = source.message().filter(|found| found != "camt.052.001.06")
+                    if let Some(found) = source
+                        .reader
+                        .message()
+                        .filter(|found| found != "camt.052.001.06")
                     {
-                        let name = source.name();
+                        let name = &source.name;
                         return Err(Failure::refused(
                             format_args!("{name}: expected a camt.052.001.06, found a {found}"),
                             "merge documents of this message and version only",
                         ));
                     }
                     // Entries are repeated from one document to the next, not within one.
-                    if source.documents() > 1 {
-                        let name = source.name();
+                    if source.reader.documents() > 1 {
+                        let name = &source.name;
                         return Err(Failure::refused(
                             format_args!("{name}: expected one document, found several"),
                             "pass each document in a file of its own",
@@ -128,7 +121,8 @@ impl Merged {
                     }
                     let found = account_text(&report.account.id);
                     if let Some(asked) = source
-                        .answer()
+                        .answer
+                        .as_ref()
                         .map(|answer| &answer.account_id)
                         .filter(|id| **id != found)
                     {
@@ -149,7 +143,7 @@ impl Merged {
                 _ => {}
             }
         }
-        findings += source.further().total();
+        findings += source.reader.further_findings().total();
         if findings > 0 {
             let found = counted(findings, "finding", "findings");
             crate::log(format_args!(
@@ -161,7 +155,7 @@ impl Merged {
             self.end(
                 part,
                 document,
-                source.answer().map(|answer| &answer.next_page),
+                source.answer.as_ref().map(|answer| &answer.next_page),
             );
         }
         Ok(())
@@ -186,13 +180,13 @@ impl Merged {
     }
 
     /// Begins a document, which is the next page of the one before or overlaps with it.
-    fn begin(&mut self, name: String) -> Part {
+    fn begin(&mut self, name: String) -> OpenDocument {
         self.documents += 1;
         // The next document continues a page that promises more.
         if !self.pages && !self.more {
             self.first_page = self.documents;
         }
-        Part {
+        OpenDocument {
             name,
             report: None,
             created: None,
@@ -200,7 +194,7 @@ impl Merged {
     }
 
     /// Refuses a report of another account, or in another currency.
-    fn same_account(&mut self, part: &Part, report: &Report) -> Result<(), Failure> {
+    fn same_account(&mut self, part: &OpenDocument, report: &Report) -> Result<(), Failure> {
         let currency = report
             .account
             .currency
@@ -224,32 +218,32 @@ impl Merged {
     /// Keeps an entry unless it repeats a kept one: the statement has listed no more entries of its
     /// key than are kept. Entries with a reference are counted on each page, others over all pages
     /// of a statement.
-    fn entry(&mut self, part: &Part, entry: Entry) {
+    fn entry(&mut self, part: &OpenDocument, entry: Entry) {
         let identity = EntryIdentity::of(&entry);
-        let known = self.known.entry(identity.key).or_default();
-        if known.document
+        let counts = self.counts.entry(identity.key).or_default();
+        if counts.document
             < if identity.has_reference {
                 self.documents
             } else {
                 self.first_page
             }
         {
-            known.counted = 0;
+            counts.counted = 0;
         }
-        known.document = self.documents;
-        known.counted = known.counted.saturating_add(1);
-        if known.counted <= known.kept {
+        counts.document = self.documents;
+        counts.counted = counts.counted.saturating_add(1);
+        if counts.counted <= counts.kept {
             self.left_out += 1;
             left_out(&part.name, &entry, identity.has_reference);
             return;
         }
-        known.kept = known.counted;
+        counts.kept = counts.counted;
         self.summary.add(&entry.direction, entry.amount.value());
         self.entries.push(entry);
     }
 
     /// Adds a report without its entries.
-    fn report(&mut self, part: &mut Part, mut report: Report) {
+    fn report(&mut self, part: &mut OpenDocument, mut report: Report) {
         let at = instant(report.created_at.as_ref());
         part.created = part.created.max(at);
         std::mem::take(&mut report.balances)
@@ -273,7 +267,7 @@ impl Merged {
     }
 
     /// Ends a document.
-    fn end(&mut self, part: Part, mut document: Document, page: Option<&ReceivedNextPage>) {
+    fn end(&mut self, part: OpenDocument, mut document: Document, page: Option<&ReceivedNextPage>) {
         self.more = matches!(
             page,
             Some(ReceivedNextPage::At { .. } | ReceivedNextPage::WithoutCursor)
@@ -357,7 +351,7 @@ fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     let why = reference.map_or("the same content".to_owned(), |(_, text)| {
         format!("the reference {text}")
     });
-    let day = date(entry.booking_date.as_ref());
+    let day = text(entry.booking_date.as_ref());
     crate::log(format_args!(
         "{name}: left out {amount} of {day}: {why} came before"
     ));

@@ -2,15 +2,14 @@
 
 mod table;
 
-use super::Show;
-use super::row::{Row, account_text, balance, code_names, domain, domain_text, parts};
 use super::source::{Source, each};
 use super::tally::{Running, Tally};
+use super::{Row, Show, account_text, balance, code_names, domain, domain_text, parts};
 use crate::clock::moment;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, Style};
 use crate::text::{counted, shown};
-use bankrail::camt052::{ReadOptions, Report, StreamItem};
+use bankrail::camt052::{Report, StreamItem};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -20,20 +19,16 @@ use table::Table;
 const MAX_FINDINGS: usize = 20;
 
 pub(super) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Failure> {
-    let (mut outcome, mut is_first) = (Outcome::Fine, true);
-    for path in &arguments.files.files {
-        let of_file = each(path, ReadOptions::default(), |source| {
-            if arguments.json {
-                return print_json(source, output);
-            }
-            if !std::mem::take(&mut is_first) {
-                output.line("")?;
-            }
-            show(source, output)
-        })?;
-        outcome = outcome.and(of_file);
-    }
-    Ok(outcome)
+    let mut is_first = true;
+    each(&arguments.files.files, |_, source| {
+        if arguments.json {
+            return print_json(source, output);
+        }
+        if !std::mem::take(&mut is_first) {
+            output.line("")?;
+        }
+        show(source, output)
+    })
 }
 
 /// An entry of a report. Both are known by the file and the number of the document.
@@ -50,7 +45,12 @@ struct EntryLine<'a> {
 /// Prints an object for each report, entry and finding of a document.
 fn print_json(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure> {
     let (mut account, mut number, mut outcome) = (None, 0, Outcome::Fine);
-    for finding in source.answer().into_iter().flat_map(|of| &of.findings) {
+    for finding in source
+        .answer
+        .as_ref()
+        .into_iter()
+        .flat_map(|of| &of.findings)
+    {
         output.json(&source.remark(finding))?;
     }
     while let Some(read) = source.next().map_err(|error| source.failure(&error))? {
@@ -65,10 +65,10 @@ fn print_json(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Fa
                     json!({ "kind": kind, "amount": amount, "currency": currency, "date": date })
                 });
                 output.json(&json!({
-                    "file": source.name(),
-                    "document": source.documents(),
-                    "message": source.message(),
-                    "message_id": source.header().map(|of| of.message_id.as_str()),
+                    "file": source.name,
+                    "document": source.reader.documents(),
+                    "message": source.reader.message(),
+                    "message_id": source.reader.header().map(|of| of.message_id.as_str()),
                     "report": report.id.as_ref().map(|id| id.as_str()),
                     "created": report.created_at.as_ref().map(ToString::to_string),
                     "account": account_text(&report.account.id),
@@ -81,8 +81,8 @@ fn print_json(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Fa
             Ok(StreamItem::Entry(entry)) => {
                 number += 1;
                 output.json(&EntryLine {
-                    file: source.name(),
-                    document: source.documents(),
+                    file: &source.name,
+                    document: source.reader.documents(),
                     number,
                     row: Row::of(&entry, account.as_ref()),
                     transactions: parts(&entry, account.as_ref()).collect(),
@@ -95,16 +95,16 @@ fn print_json(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Fa
             Ok(_) => {}
         }
     }
-    for (name, count) in source.further().iter() {
-        output.json(&source.remark(format!("{count} more of the kind {name}")))?;
+    for (more, _) in source.further() {
+        output.json(&more)?;
     }
     Ok(outcome)
 }
 
 fn show(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure> {
-    output.line(output.paint(Style::Bold, &shown(source.name())))?;
+    output.line(output.paint(Style::Bold, &shown(&source.name)))?;
     let (mut findings, mut more, mut outcome) = (Vec::new(), 0_usize, Outcome::Fine);
-    if let Some(answer) = source.answer() {
+    if let Some(answer) = source.answer.as_ref() {
         let (account, key) = (shown(&answer.account_id), answer.request_key);
         output.line(format_args!(
             "answer     account {account}, request key {key}"
@@ -182,7 +182,7 @@ fn show(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure>
             Ok(_) => {}
         }
     }
-    more += usize::try_from(source.further().total()).unwrap_or(usize::MAX);
+    more += usize::try_from(source.reader.further_findings().total()).unwrap_or(usize::MAX);
     if !findings.is_empty() {
         output.line(output.paint(
             Style::Red,
@@ -201,9 +201,9 @@ fn show(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure>
 }
 
 fn head(source: &Source<'_>, report: &Report, output: &mut Output) -> Result<(), Failure> {
-    if source.documents() > 1 {
-        let message = source.message().unwrap_or_default();
-        let number = source.documents();
+    if source.reader.documents() > 1 {
+        let message = source.reader.message().unwrap_or_default();
+        let number = source.reader.documents();
         output.line(format_args!("document   {number}, a {message}"))?;
     }
     let account = &report.account;
@@ -219,7 +219,7 @@ fn head(source: &Source<'_>, report: &Report, output: &mut Output) -> Result<(),
         "account    {}{name}{currency}",
         account_text(&account.id)
     )))?;
-    let message = source.header().map_or_else(String::new, |header| {
+    let message = source.reader.header().map_or_else(String::new, |header| {
         format!(" of message {}", header.message_id)
     });
     let id = report.id.as_ref().map_or("none", |id| id.as_str());

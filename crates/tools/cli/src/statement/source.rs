@@ -6,8 +6,8 @@ use crate::failure::{Failure, Outcome, causes};
 use crate::input;
 use crate::text::shown;
 use bankrail::camt052::{
-    AnyReader, Archive, ArchiveError, ArchiveLimits, Finding, FurtherFindings, GroupHeader,
-    Position, ReadError, ReadErrorKind, ReadOptions, StreamItem,
+    AnyReader, Archive, ArchiveError, ArchiveLimits, Finding, Position, ReadError, ReadErrorKind,
+    ReadOptions, StreamItem,
 };
 use bankrail::statement::{ReceivedStatement, StatementReply};
 use serde::Serialize;
@@ -17,21 +17,23 @@ use std::io::{BufRead, Cursor, Read, Seek};
 use std::path::Path;
 
 /// A document that is being read.
-pub(crate) struct Source<'a> {
-    name: String,
-    reader: AnyReader<Box<dyn BufRead + 'a>>,
-    answer: Option<ReceivedStatement>,
+pub(super) struct Source<'a> {
+    /// The name of the file for people.
+    pub(super) name: String,
+    pub(super) reader: AnyReader<Box<dyn BufRead + 'a>>,
+    /// The answer around the document, if there is any, without its payload.
+    pub(super) answer: Option<ReceivedStatement>,
     is_member: bool,
 }
 
 /// A finding or an error of a document, in a line or as JSON.
 #[derive(Serialize)]
-pub(crate) struct Found {
+pub(super) struct Found {
     file: String,
     line: Option<u64>,
     column: Option<u64>,
     element: String,
-    finding: String,
+    pub(super) finding: String,
 }
 
 impl fmt::Display for Found {
@@ -48,16 +50,29 @@ impl fmt::Display for Found {
 }
 
 /// The last item of a document, with the findings since the one before.
-pub(crate) struct Item {
+pub(super) struct Item {
     /// The error is that of an entry that cannot be read. Reading continues after it.
-    pub(crate) item: Result<StreamItem, Box<ReadError>>,
-    pub(crate) findings: Vec<Finding>,
+    pub(super) item: Result<StreamItem, Box<ReadError>>,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Reads the documents of all files, with the path of each.
+pub(super) fn each(
+    files: &[String],
+    mut read: impl FnMut(&str, Source<'_>) -> Result<Outcome, Failure>,
+) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::Fine;
+    for path in files {
+        let of_file = each_of(path, ReadOptions::default(), |source| read(path, source));
+        outcome = outcome.and(of_file?);
+    }
+    Ok(outcome)
 }
 
 /// Reads the document of a file, or each one of an archive.
 ///
 /// A member of an archive that is refused is logged, and the next one follows.
-pub(crate) fn each(
+pub(super) fn each_of(
     path: &str,
     options: ReadOptions,
     mut read: impl FnMut(Source<'_>) -> Result<Outcome, Failure>,
@@ -121,7 +136,7 @@ fn members(
 
 impl<'a> Source<'a> {
     /// Opens the document of a file.
-    pub(crate) fn open(path: &str, options: ReadOptions) -> Result<Self, Failure> {
+    pub(super) fn open(path: &str, options: ReadOptions) -> Result<Self, Failure> {
         let source = input::open(path)?;
         let name = input::name(path).to_owned();
         Self::new(name, Box::new(source), options, false)
@@ -147,38 +162,8 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The name of the file for people.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The answer around the document, if there is any, without its payload.
-    pub(crate) fn answer(&self) -> Option<&ReceivedStatement> {
-        self.answer.as_ref()
-    }
-
-    /// The name of the message, such as `camt.052.001.06`, once it is known.
-    pub(crate) fn message(&self) -> Option<String> {
-        self.reader.message()
-    }
-
-    /// The number of the document in the file; 0 before the first.
-    pub(crate) fn documents(&self) -> u64 {
-        self.reader.documents()
-    }
-
-    /// The header of the message, once it has been read.
-    pub(crate) fn header(&self) -> Option<&GroupHeader> {
-        self.reader.header()
-    }
-
-    /// Returns the count of findings that did not fit.
-    pub(crate) fn further(&self) -> &FurtherFindings {
-        self.reader.further_findings()
-    }
-
     /// Reads the next item. Reading ends after an error.
-    pub(crate) fn next(&mut self) -> Result<Option<Item>, Box<ReadError>> {
+    pub(super) fn next(&mut self) -> Result<Option<Item>, Box<ReadError>> {
         let item = match self.reader.next_item() {
             Ok(None) => return Ok(None),
             Ok(Some(item)) => Ok(item),
@@ -207,12 +192,12 @@ impl<'a> Source<'a> {
     }
 
     /// Reports a finding in a document.
-    pub(crate) fn finding(&self, finding: &Finding) -> Found {
+    pub(super) fn finding(&self, finding: &Finding) -> Found {
         self.found(finding.position, &finding.path, &finding.kind)
     }
 
     /// An error of reading.
-    pub(crate) fn error(&self, error: &ReadError) -> Found {
+    pub(super) fn error(&self, error: &ReadError) -> Found {
         let path = if error.path().is_empty() {
             "/"
         } else {
@@ -221,13 +206,24 @@ impl<'a> Source<'a> {
         self.found(Some(error.position()), path, error.kind())
     }
 
+    /// Reports how many findings of each kind did not fit.
+    pub(super) fn further(&self) -> impl Iterator<Item = (Found, u64)> {
+        let further = self.reader.further_findings().iter();
+        further.map(|(name, count)| {
+            (
+                self.remark(format!("{count} more of the kind {name}")),
+                count,
+            )
+        })
+    }
+
     /// A finding about the document as a whole.
-    pub(crate) fn remark(&self, what: impl ToString) -> Found {
+    pub(super) fn remark(&self, what: impl ToString) -> Found {
         self.found(None, "", what)
     }
 
     /// The failure of a command that cannot read further.
-    pub(crate) fn failure(&self, error: &ReadError) -> Failure {
+    pub(super) fn failure(&self, error: &ReadError) -> Failure {
         match error.kind() {
             ReadErrorKind::Io(_) if self.is_member => Failure::refused(
                 self.error(error),

@@ -1,7 +1,7 @@
 //! The data of a provider, as its control acts on it.
 
 use super::super::Folders;
-use super::super::{customers, keys, today};
+use super::super::{customers, demo, keys};
 use super::past;
 use crate::failure::{Failure, causes};
 use bankrail::bank::{Booked, Booking, BookingKind, CustomerFolder, CustomerRecord, SqliteLedger};
@@ -47,8 +47,8 @@ fn wrong(what: impl Display) -> ControlError {
     ControlError::Wrong(what.to_string())
 }
 
-fn failed(error: &dyn std::error::Error) -> ControlError {
-    ControlError::Failed(causes(error))
+fn failed(error: impl std::error::Error) -> ControlError {
+    ControlError::Failed(causes(&error))
 }
 
 impl BankData for FolderData {
@@ -110,7 +110,7 @@ impl BankData for FolderData {
     fn clock_changed(&self) -> DataFuture<'_, ()> {
         Box::pin(async move {
             if self.folders.is_demo() {
-                today::book(&self.ledger, &self.emulator).await?;
+                demo::book_today(self).await?;
             }
             Ok(())
         })
@@ -221,10 +221,7 @@ impl FolderData {
 
     /// Puts changed files of customers in force now.
     async fn reload(&self) -> Result<(), ControlError> {
-        self.directory
-            .reload()
-            .await
-            .map_err(|error| failed(&error))
+        self.directory.reload().await.map_err(failed)
     }
 
     /// Lets each customer ask for its accounts.
@@ -234,7 +231,7 @@ impl FolderData {
                 .ledger
                 .register(&record.customer.code, record.accounts.clone())
                 .await;
-            registered.map_err(|error| failed(&error))?;
+            registered.map_err(failed)?;
         }
         Ok(json!({}))
     }

@@ -33,7 +33,7 @@ const OF_ENDPOINT: [&str; 3] = [
 ];
 
 /// Accounts of one customer, or all, without an entry.
-const EMPTY: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = 0 WHERE (?1 IS NULL
+const EMPTY_ACCOUNTS: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = 0 WHERE (?1 IS NULL
     OR id IN (SELECT account FROM bankrail_account_customer WHERE customer = ?1)) AND (?3 IS NULL OR account = ?3)";
 
 /// Forgets what happened to all, or to one customer with these endpoints. The accounts have their
@@ -70,10 +70,10 @@ pub(super) async fn forget(
             }
             transaction.execute("DELETE FROM bankrail_account_entry", [])?;
         }
-        transaction.execute(EMPTY, params![customer, "0", None::<&str>])?;
+        transaction.execute(EMPTY_ACCOUNTS, params![customer, "0", None::<&str>])?;
         for account in openings {
             let (id, balance) = (account.id(), account.opening().amount().to_string());
-            transaction.execute(EMPTY, params![customer, balance, id.as_str()])?;
+            transaction.execute(EMPTY_ACCOUNTS, params![customer, balance, id.as_str()])?;
         }
         transaction.commit()
     })

@@ -1,16 +1,15 @@
 //! The customers that are made up.
 
-use super::connection::to_toml;
-use super::{new_api_key, no_certificate, no_key};
+use super::{api_key_record, new_api_key, no_certificate, no_key, to_toml};
 use crate::failure::{Failure, causes};
 use crate::files::NewFile;
 use crate::keys::jwk_set;
-use bankrail::bank::{ApiKeyRecord, CustomerRecord, EndpointRecord};
+use bankrail::bank::{CustomerRecord, EndpointRecord};
 use bankrail::client::{Connection, ReceiverConnection};
 use bankrail::client_assertion::token::names;
 use bankrail::jose::{DecryptionKey, KeySet, RsaSize, SigningKey};
 use bankrail::service::delivery::EndpointUrl;
-use bankrail::service::{ApiKeyHash, Customer, RegisteredAccount};
+use bankrail::service::{Customer, RegisteredAccount};
 use bankrail::statement::AccountId;
 use bankrail::values::{Currency, SecretString};
 use bankrail_emulator::{CertificateAuthority, TestAccount};
@@ -59,9 +58,8 @@ impl DemoCustomer {
         home: &Path,
         authority: &CertificateAuthority,
     ) -> Result<(CustomerRecord, Vec<NewFile>), Failure> {
-        let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
-        let decryption =
-            DecryptionKey::generate(RsaSize::Rsa2048).map_err(|error| no_key(&error))?;
+        let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(no_key)?;
+        let decryption = DecryptionKey::generate(RsaSize::Rsa2048).map_err(no_key)?;
         let (api_key, receiver_key) = (new_api_key()?, new_api_key()?);
         let receiver = authority.certificate().map_err(no_certificate)?;
         let accounts = (self.accounts)();
@@ -73,9 +71,7 @@ impl DemoCustomer {
                 keys,
                 SCOPES.join(" ").parse()?,
             ));
-            record
-                .api_keys
-                .push(ApiKeyRecord::new(ApiKeyHash::of(api_key.as_bytes())));
+            record.api_keys.push(api_key_record(&api_key));
             record.accounts.clone_from(&accounts);
             let url = EndpointUrl::parse(&format!("https://127.0.0.1:{}", self.port))?;
             let endpoint = EndpointRecord::new(

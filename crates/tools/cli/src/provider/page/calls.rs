@@ -1,22 +1,20 @@
 //! The calls that the provider answered, and its deliveries, the newest first.
 
-use super::error::PageError;
 use super::exchange::Destination;
 use super::text::filters;
-use super::{Head, NavLink, Paging, ROWS, address, html};
-use super::{Page, PageState};
+use super::{Head, NavLink, Page, PageError, PageState, Paging, ROWS, address, html};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use bankrail::values::Timestamp;
 use bankrail_emulator::{Call, Endpoint};
-use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The filter of a list of calls. Members that are empty, as those of a form, ask for nothing.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Filter {
     /// Present with any value: refused calls only.
     refused: Option<String>,
@@ -90,35 +88,28 @@ impl Filter {
 
     /// True if some calls are left out.
     fn leaves_out(&self) -> bool {
-        !self.address("", ("", None)).is_empty()
+        *self != Self::default()
     }
 
-    /// An address with this filter.
-    fn address(&self, path: &str, (name, value): (&str, Option<u64>)) -> String {
-        let [refused, deliveries] = [&self.refused, &self.deliveries]
-            .map(|chosen| chosen.as_ref().map(|_| "yes".to_owned()));
-        let [from, until] = [self.from, self.until].map(|at| at.map(|at| at.to_string()));
-        let (customer, key, value) = (
-            self.customer.clone(),
-            self.key.clone(),
-            value.map(|value| value.to_string()),
-        );
-        let members = [
-            ("refused", refused),
-            ("deliveries", deliveries),
-            ("customer", customer),
-            ("key", key),
-            ("from", from),
-            ("until", until),
-            (name, value),
-        ];
-        address(
-            path,
-            &members
-                .each_ref()
-                .map(|(name, value)| (*name, value.as_deref())),
-        )
+    /// The address of the list of these calls, before the one of this number.
+    fn list(&self, before: Option<u64>) -> String {
+        let filter = self;
+        address("/calls", ListQuery { filter, before })
     }
+}
+
+#[derive(Serialize)]
+struct ListQuery<'a> {
+    #[serde(flatten)]
+    filter: &'a Filter,
+    before: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct LaterQuery<'a> {
+    #[serde(flatten)]
+    filter: &'a Filter,
+    after: u64,
 }
 
 pub(super) fn is_refused(call: &Call) -> bool {
@@ -162,27 +153,27 @@ pub(super) struct CallList {
 
 impl CallList {
     /// Returns the newest calls of a filter, at most this many.
-    pub(super) fn newest(shared: &PageState, filter: &Filter, most: usize) -> Self {
-        Self::before(shared, filter, None, most).0
+    pub(super) fn newest(page: &PageState, filter: &Filter, max_calls: usize) -> Self {
+        Self::before(page, filter, None, max_calls).0
     }
 
     /// Calls before the one of this number, and the number to go on before.
     fn before(
-        shared: &PageState,
+        page: &PageState,
         filter: &Filter,
         before: Option<u64>,
-        most: usize,
+        max_calls: usize,
     ) -> (Self, Option<u64>) {
-        let newest = shared.data.calls.newest();
-        let last = newest.first().map_or(0, |call| call.number);
-        let mut found = newest.into_iter().filter(|call| {
+        let newest = page.data.bank.emulator.calls().newest();
+        let mut found = newest.iter().filter(|call| {
             before.is_none_or(|before| call.number < before) && filter.matches(call)
         });
-        let rows: Vec<Call> = found.by_ref().take(most).collect();
+        let rows: Vec<Call> = found.by_ref().take(max_calls).cloned().collect();
         let next = found.next().and(rows.last()).map(|call| call.number);
-        let later = before
-            .is_none()
-            .then(|| filter.address("/calls/later", ("after", Some(last))));
+        let later = before.is_none().then(|| {
+            let after = newest.first().map_or(0, |call| call.number);
+            address("/calls/later", LaterQuery { filter, after })
+        });
         let none = if filter.leaves_out() {
             "No calls match the filter."
         } else {
@@ -191,7 +182,7 @@ impl CallList {
         (
             Self {
                 rows,
-                place: shared.destination.clone(),
+                place: page.destination.clone(),
                 none,
                 later,
             },
@@ -246,19 +237,18 @@ pub(super) async fn show(
             ..filter.clone()
         };
         NavLink {
-            href: with.address("/calls", ("before", None)),
+            href: with.list(None),
             name: name.to_owned(),
             current: chosen == [filter.refused.is_some(), filter.deliveries.is_some()],
         }
     });
-    let address = |number: Option<u64>| filter.address("/calls", ("before", number));
     Ok(html(&CallsView {
         head: page.head("Calls", "/calls").await?,
         choices: choices.into(),
         calls,
         paging: Paging {
-            first: place.before.map(|_| address(None)),
-            next: next.map(|number| address(Some(number))),
+            first: place.before.map(|_| filter.list(None)),
+            next: next.map(|number| filter.list(Some(number))),
         },
         filter,
     }))

@@ -1,8 +1,7 @@
 //! The buttons of a provider that runs with its control, and the view of its clock and faults.
 
-use super::error::{PageError, Refused};
 use super::text::filters;
-use super::{After, Head, Page, PageState, endpoints, html, outbox};
+use super::{After, Head, Page, PageError, PageState, Refused, endpoints, html, outbox};
 use crate::provider::control::operator;
 use askama::Template;
 use axum::extract::{Form, Path, Query, State};
@@ -129,14 +128,14 @@ async fn choices(
     let values = match name {
         "fault" => return Ok(FAULT_KINDS.map(faults).into()),
         "customer" => {
-            let customers = page.data.directory.current();
+            let customers = page.data.bank.directory.current();
             let codes = customers
                 .records()
                 .map(|record| record.customer.code.to_string());
             codes.collect()
         }
         "endpoint" => {
-            let snapshot = page.data.dispatcher.snapshot().await?;
+            let snapshot = page.data.bank.emulator.dispatcher().snapshot().await?;
             endpoints::all(page, &snapshot).await?.into_keys().collect()
         }
         "assertions" => vec!["real".to_owned(), "bank".to_owned()],

@@ -1,9 +1,7 @@
 //! The customers' webhook receivers, and whether messages are delivered to them.
 
-use super::error::PageError;
 use super::text::filters;
-use super::{After, Head, Paging, first_rows, html};
-use super::{Page, PageState};
+use super::{After, Head, Page, PageError, PageState, Paging, first_rows, html};
 use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -14,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The facts of an endpoint, from customers, dispatcher and outbox.
 #[derive(Clone, Default)]
-pub(super) struct Known {
+pub(super) struct EndpointFacts {
     customer: Option<String>,
     url: Option<String>,
     stopped: Option<StoppedEndpoint>,
@@ -22,7 +20,7 @@ pub(super) struct Known {
     backlog: Option<EndpointBacklog>,
 }
 
-impl Known {
+impl EndpointFacts {
     /// True if messages wait that a resumed endpoint would get now, or deliveries are held back.
     fn may_resume(&self) -> bool {
         let is_well = CircuitState::Closed { failures: 0 };
@@ -36,11 +34,11 @@ impl Known {
 /// All endpoints by their names: those that customers have, and those of which the outbox still has
 /// something.
 pub(super) async fn all(
-    shared: &PageState,
+    page: &PageState,
     snapshot: &DispatcherSnapshot,
-) -> Result<BTreeMap<String, Known>, PageError> {
-    let mut all: BTreeMap<String, Known> = BTreeMap::new();
-    for record in shared.data.directory.current().records() {
+) -> Result<BTreeMap<String, EndpointFacts>, PageError> {
+    let mut all: BTreeMap<String, EndpointFacts> = BTreeMap::new();
+    for record in page.data.bank.directory.current().records() {
         for endpoint in &record.endpoints {
             let known = all.entry(endpoint.id().to_string()).or_default();
             known.customer = Some(record.customer.code.to_string());
@@ -57,7 +55,7 @@ pub(super) async fn all(
     }
     let mut after: Option<EndpointId> = None;
     loop {
-        let backlogs = shared
+        let backlogs = page
             .data
             .outbox
             .backlogs(after.as_ref(), OutboxQuery::MAX_LIMIT)
@@ -79,7 +77,7 @@ struct EndpointsView {
     head: Head,
     page: Page,
     now: Timestamp,
-    rows: Vec<(String, Known)>,
+    rows: Vec<(String, EndpointFacts)>,
     paging: Paging,
 }
 
@@ -87,7 +85,7 @@ pub(super) async fn list(
     State(page): State<Page>,
     Query(asked): Query<After>,
 ) -> Result<Response, PageError> {
-    let snapshot = page.data.dispatcher.snapshot().await?;
+    let snapshot = page.data.bank.emulator.dispatcher().snapshot().await?;
     let mut later = all(&page, &snapshot).await?;
     if let Some(after) = &asked.after {
         later = later.split_off(after);

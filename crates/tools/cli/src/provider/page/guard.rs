@@ -1,8 +1,6 @@
 //! Access to the page, and the rules for browsers that show it.
 
-use super::assets;
-use super::control;
-use super::error::Refused;
+use super::{Refused, control, is_asset};
 use axum::extract::{Query, Request, State};
 use axum::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, LOCATION, REFERRER_POLICY,
@@ -86,7 +84,7 @@ impl Guard {
             return Some(Refused::BUTTON.into_response());
         }
         // The page of a refusal has the style of the others.
-        if assets::is_asset(uri.path()) {
+        if is_asset(uri.path()) {
             return None;
         }
         let link = Query::<Link>::try_from_uri(uri)

@@ -2,9 +2,8 @@
 //! look at.
 
 use super::calls::{CallList, Filter, tone};
-use super::error::PageError;
 use super::text::{filters, intervention};
-use super::{Head, Page, html};
+use super::{Head, Page, PageError, html};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -40,10 +39,10 @@ struct OverviewView {
 
 pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError> {
     let data = &page.data;
-    let snapshot = data.dispatcher.snapshot().await?;
-    let rejected = data.directory.rejected();
+    let snapshot = data.bank.emulator.dispatcher().snapshot().await?;
+    let rejected = data.bank.directory.rejected();
     let rejected = rejected.iter().flat_map(|rejected| &rejected.errors);
-    let newest = data.calls.newest();
+    let newest = data.bank.emulator.calls().newest();
     let refused = Filter::refused();
     let refusals: Vec<_> = newest.iter().filter(|call| refused.matches(call)).collect();
     let deliveries: Vec<_> = newest
@@ -59,7 +58,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
         let is_of = |call: &&&Call| call.headers.get(MESSAGE_ID).is_some_and(|own| *own == *id);
         is_ordered(deliveries.iter().find(is_of))
     });
-    let customers = data.directory.current();
+    let customers = data.bank.directory.current();
     let mut failing = Vec::new();
     for endpoint in &snapshot.endpoints {
         let failures = match endpoint.circuit {

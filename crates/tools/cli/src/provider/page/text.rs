@@ -5,16 +5,16 @@ use crate::text::cut;
 use askama::filters::HtmlSafe;
 use bankrail::mailbox::Intervention;
 use bankrail::values::Timestamp;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::time::Duration;
 
 /// The maximum number of columns of a foreign text, such as the path of a call.
-const WIDEST: usize = 160;
+const MAX_COLUMNS: usize = 160;
 
 /// A text from elsewhere: without control characters, and not longer than a row can show. The
 /// template escapes it.
 pub(super) fn shown(text: &str) -> String {
-    cut(&crate::text::shown(text), WIDEST).into_owned()
+    cut(&crate::text::shown(text), MAX_COLUMNS).into_owned()
 }
 
 /// Returns who intervened, and why.
@@ -42,12 +42,6 @@ pub(super) mod filters {
     #[askama::filter_fn]
     pub(in super::super) fn shown(text: impl fmt::Display, _: &dyn Values) -> Result<String> {
         Ok(super::shown(&text.to_string()))
-    }
-
-    /// A text as a part of an address.
-    #[askama::filter_fn]
-    pub(in super::super) fn encoded(text: impl fmt::Display, _: &dyn Values) -> Result<String> {
-        Ok(super::encoded(&text.to_string()))
     }
 
     #[askama::filter_fn]
@@ -87,21 +81,6 @@ pub(super) fn took(duration: Duration) -> String {
     }
 }
 
-/// A text as a part of an address (RFC 3986 section 2.1).
-pub(super) fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte))
-            }
-            // Writing into a string cannot fail.
-            byte => drop(write!(out, "%{byte:02X}")),
-        }
-    }
-    out
-}
-
 /// Quotes a word for a POSIX shell.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
@@ -119,13 +98,7 @@ mod tests {
     #[test]
     fn foreign_texts_are_cut_and_have_no_control_characters() {
         assert_eq!(shown("a\u{1b}[31m\u{202e}b"), "a\\u{1b}[31m\\u{202e}b");
-        assert_eq!(shown(&"x".repeat(10_000)).chars().count(), WIDEST);
-    }
-
-    #[test]
-    fn addresses_keep_what_means_nothing_in_them() {
-        assert_eq!(encoded("A-z.0_~"), "A-z.0_~");
-        assert_eq!(encoded("a/b?c&d=é \"#"), "a%2Fb%3Fc%26d%3D%C3%A9%20%22%23");
+        assert_eq!(shown(&"x".repeat(10_000)).chars().count(), MAX_COLUMNS);
     }
 
     #[test]

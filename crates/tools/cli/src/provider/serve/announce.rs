@@ -14,6 +14,7 @@ use bankrail::bank::CustomerSet;
 use bankrail::client::Connection;
 use bankrail::http::names::{STATEMENT_PATH, TOKEN_PATH};
 use bankrail_emulator::TestAccount;
+use std::fmt::Display;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -94,22 +95,14 @@ fn customer(
         "in connection.toml"
     };
     output.line(format_args!("  API key      {header}: {key}"))?;
-    for (at, scope) in connection.scopes.iter().enumerate() {
-        output.line(format_args!(
-            "  {:<12} {scope}",
-            if at == 0 { "scopes" } else { "" }
-        ))?;
-    }
-    for (at, account) in connection.accounts.iter().enumerate() {
-        let name = if at == 0 { "accounts" } else { "" };
+    list("scopes", &connection.scopes, output)?;
+    let accounts = connection.accounts.iter().map(|account| {
         let known = TestAccount::ALL.iter().find(|known| known.id() == *account);
         let about =
             known.map(|known| format!("  {}, {}", known.opening().currency(), known.shows()));
-        output.line(format_args!(
-            "  {name:<12} {account}{}",
-            about.unwrap_or_default()
-        ))?;
-    }
+        format!("{account}{}", about.unwrap_or_default())
+    });
+    list("accounts", accounts, output)?;
     let known = customers.get(&connection.customer);
     for endpoint in known.into_iter().flat_map(|record| &record.endpoints) {
         let (id, url) = (
@@ -130,14 +123,22 @@ fn customer(
         "  connection   {}",
         file(home.join("connection.toml"))
     ))?;
-    for (at, sample) in samples(connection).enumerate() {
-        let title = if at == 0 { "samples" } else { "" };
-        output.line(format_args!(
-            "  {title:<12} {} {}{}",
-            sample.program,
-            file(home.join(sample.name)),
-            sample.about
-        ))?;
+    let samples = samples(connection).map(|sample| {
+        let path = file(home.join(sample.name));
+        format!("{} {path}{}", sample.program, sample.about)
+    });
+    list("samples", samples, output)
+}
+
+/// Prints a line for each item. The first has the title.
+fn list(
+    title: &str,
+    items: impl IntoIterator<Item = impl Display>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for (at, item) in items.into_iter().enumerate() {
+        let title = if at == 0 { title } else { "" };
+        output.line(format_args!("  {title:<12} {item}"))?;
     }
     Ok(())
 }

@@ -1,30 +1,24 @@
-//! Options and files of a provider.
+//! The values of a provider's options.
 
-use super::super::{Folders, damaged, read};
-use super::{Arguments, CERTIFICATE_INTERVAL};
-use crate::connection::{given_certificate, given_proxy};
+use super::super::first_errors;
+use super::Arguments;
 use crate::failure::{Failure, causes};
-use crate::files::warn_if_exposed;
 use crate::input;
-use bankrail::bank::CustomerSet;
-use bankrail::client_assertion::token::ScopeSet;
-use bankrail::client_assertion::{Audience, VerifierOptions};
-use bankrail::http::files;
+use bankrail::bank::LimitOverride;
 use bankrail::http::serve::ClientAuthorities;
-use bankrail::http::tls::{TlsError, client_config};
 use bankrail::mailbox::Schedule;
-use bankrail::service::CursorSecret;
-use bankrail::service::delivery::{HttpsTransportOptions, TlsRoots};
+use bankrail::rate_limit::{CallType, Limits, Policy, Window};
 use bankrail_emulator::{Fault, FaultOrder};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// The bytes of a file of certificate authorities that are read.
-const MAX_ROOTS_BYTES: usize = 4 << 20;
+pub(super) const MAX_ROOTS_BYTES: usize = 4 << 20;
 
 pub(super) fn fault_help() -> String {
     let kinds: Vec<_> = Fault::names().collect();
@@ -87,15 +81,13 @@ pub(super) fn schedule(text: &str) -> Result<Schedule, &'static str> {
 }
 
 /// The address of the page for people.
-#[cfg(feature = "page")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WantedPage {
+pub(super) enum PageAddress {
     Off,
     At(SocketAddr),
 }
 
-#[cfg(feature = "page")]
-impl std::str::FromStr for WantedPage {
+impl FromStr for PageAddress {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -136,68 +128,6 @@ pub(super) fn host(issuer: &str) -> Option<String> {
     Some(host.trim_matches(['[', ']']).to_owned())
 }
 
-pub(super) fn audience(issuer: &str) -> Result<Audience, Failure> {
-    Audience::parse(issuer).map_err(|error| {
-        Failure::unable(
-            format_args!("--issuer: {}", causes(&error)),
-            "pass a URL such as https://bank.example",
-        )
-    })
-}
-
-pub(super) fn verifier_options(arguments: &Arguments) -> VerifierOptions {
-    let options = arguments
-        .audience
-        .iter()
-        .cloned()
-        .fold(VerifierOptions::new(), VerifierOptions::also_audience);
-    if arguments.strict_clients {
-        options
-    } else {
-        options.lenient_clients()
-    }
-}
-
-/// Reads the secret that seals cursors. Without the file it is not made anew, because the other
-/// machines of a provider have the old one.
-pub(super) fn cursor_secret(folders: &Folders) -> Result<CursorSecret, Failure> {
-    let path = folders.config("cursor.key");
-    warn_if_exposed(&path);
-    let text = files::read_text(&path, 256).map_err(|error| damaged(&path, &error))?;
-    CursorSecret::from_base64(&text).map_err(|error| damaged(&path, &error))
-}
-
-/// The scopes of all customers, for the issuer's metadata.
-pub(super) fn scopes(customers: &CustomerSet) -> Option<ScopeSet> {
-    let scopes: BTreeSet<_> = customers
-        .records()
-        .flat_map(|record| record.customer.scopes.iter().cloned())
-        .collect();
-    ScopeSet::from_scopes(scopes.into_iter().collect::<Vec<_>>()).ok()
-}
-
-/// The way of deliveries.
-pub(super) fn transport_options(
-    arguments: &Arguments,
-    folders: &Folders,
-) -> Result<HttpsTransportOptions, Failure> {
-    let mut options = HttpsTransportOptions::new()
-        .tls_roots(roots(arguments, folders)?)
-        .only_public_addresses(arguments.only_public_addresses);
-    if let Some(given) = &arguments.proxy {
-        options = options.proxy(given_proxy(given, arguments.no_proxy.as_deref())?);
-    }
-    if let Some(path) = &arguments.client_certificate {
-        let certificate = given_certificate(&path.to_string_lossy())?;
-        if path.as_os_str() != input::STANDARD {
-            let renewed = certificate.clone();
-            tokio::spawn(renewed.watch(path.clone(), CERTIFICATE_INTERVAL));
-        }
-        options = options.client_certificate(certificate);
-    }
-    Ok(options)
-}
-
 /// The authorities of callers' certificates, if callers are asked for one.
 pub(super) fn client_authorities(
     arguments: &Arguments,
@@ -216,82 +146,221 @@ pub(super) fn client_authorities(
     ))
 }
 
-/// The certificate authorities of receivers.
-fn roots(arguments: &Arguments, folders: &Folders) -> Result<TlsRoots, Failure> {
-    let mut all = Vec::new();
-    if folders.is_demo() {
-        let path = folders.config("ca.pem");
-        add_roots(&read(&path)?, &mut all).map_err(|error| damaged(&path, &error))?;
-    }
-    if let Some(path) = &arguments.roots {
-        let path = path.to_string_lossy();
-        add_roots(&input::read(&path, MAX_ROOTS_BYTES)?, &mut all).map_err(|error| {
-            let what = format!("{}: {}", input::name(&path), causes(&error));
-            Failure::unable(what, "pass certificates as PEM with --roots")
-        })?;
-    }
-    Ok(if all.is_empty() {
-        TlsRoots::Platform
-    } else if arguments.system_roots {
-        TlsRoots::PlatformAndPem(all)
-    } else {
-        TlsRoots::OnlyPem(all)
-    })
+/// The bytes of a file that are read.
+const MAX_LIMITS_BYTES: usize = 64 * 1024;
+
+/// The factor of the trial limits over those of the specification.
+const TRIAL_FACTOR: u32 = 40;
+
+/// Advice about a wrong file.
+const ADVICE: &str = "bankrail provider --help shows an example";
+
+/// The value of `--limits`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum LimitsChoice {
+    /// [`TRIAL_FACTOR`] times those of the specification.
+    Trial,
+    Real,
+    Off,
+    File(PathBuf),
 }
 
-/// Adds authorities to all, if they are usable.
-fn add_roots(pem: &[u8], all: &mut Vec<u8>) -> Result<(), TlsError> {
-    // Each file is tried alone, so that an error names it.
-    client_config(Some(&TlsRoots::OnlyPem(pem.to_vec())), None)?;
-    all.extend_from_slice(pem);
-    // A file may end without a line break.
-    all.push(b'\n');
-    Ok(())
+impl FromStr for LimitsChoice {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text {
+            "trial" => Self::Trial,
+            "real" => Self::Real,
+            "off" => Self::Off,
+            file => Self::File(file.into()),
+        })
+    }
+}
+
+impl LimitsChoice {
+    /// The limits of all customers.
+    pub(super) fn limits(&self) -> Result<Limits, Failure> {
+        let mut limits = Limits::new();
+        match self {
+            Self::Real => {}
+            Self::Trial => CallType::ALL.iter().for_each(|call_type| {
+                limits.set_default(*call_type, for_trial(limits.default_policy(*call_type)));
+            }),
+            Self::Off => CallType::ALL.iter().for_each(|call_type| {
+                limits.set_default(*call_type, Policy::unlimited());
+            }),
+            Self::File(path) => {
+                let name = path.to_string_lossy();
+                let text =
+                    input::read_text(&name, MAX_LIMITS_BYTES).map_err(Failure::into_unable)?;
+                let file = input::name(&name);
+                let all = LimitOverride::list_from_toml(file, &text);
+                for limit in all.map_err(|error| Failure::unable(first_errors(&error), ADVICE))? {
+                    let refused = |why| {
+                        Failure::unable(
+                            format_args!("{file}: {}: {why}", limit.call_type()),
+                            ADVICE,
+                        )
+                    };
+                    if limit.ends().is_some() {
+                        return Err(refused(
+                            "expected a limit without until, found one that ends".to_owned(),
+                        ));
+                    }
+                    let policy = limit.policy(limits.default_policy(limit.call_type()));
+                    limits.set_default(
+                        limit.call_type(),
+                        policy.map_err(|error| refused(causes(&error)))?,
+                    );
+                }
+            }
+        }
+        Ok(limits)
+    }
+
+    /// Returns the lines about the limits at the start. A window that a file does not name keeps
+    /// the specification's limit.
+    pub(super) fn lines(&self, limits: &Limits) -> Vec<String> {
+        match self {
+            Self::Trial => {
+                vec![format!(
+                    "{TRIAL_FACTOR} times the specification's limits; --limits real: exactly those"
+                )]
+            }
+            Self::File(_) => {
+                let line = |call_type: &CallType| {
+                    format!("{call_type}: {}", limits.default_policy(*call_type))
+                };
+                CallType::ALL.iter().map(line).collect()
+            }
+            Self::Real | Self::Off => Vec::new(),
+        }
+    }
+}
+
+/// A policy with [`TRIAL_FACTOR`] times the limits.
+fn for_trial(policy: &Policy) -> Policy {
+    let more = |window: &Window| {
+        let limit = window
+            .limit()
+            .saturating_mul(TRIAL_FACTOR)
+            .min(window.ceiling());
+        Window::new(window.length(), limit).unwrap_or(*window)
+    };
+    let windows: Vec<Window> = policy.windows().iter().map(more).collect();
+    Policy::new(policy.algorithm(), policy.counting(), &windows).unwrap_or(*policy)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Provider;
-    use clap::{Args as _, FromArgMatches as _};
 
-    #[tokio::test(start_paused = true)]
-    async fn a_renewed_client_certificate_is_shown_to_receivers_without_a_restart() {
-        let folder = tempfile::tempdir().unwrap();
-        let own = folder.path().join("own.pem");
-        let made = rcgen::generate_simple_self_signed(["client".to_owned()]).unwrap();
-        let (chain, key) = (made.cert.pem(), made.signing_key.serialize_pem());
-        std::fs::write(&own, chain.clone() + &key).unwrap();
-        let words = ["provider", "--client-certificate", own.to_str().unwrap()];
-        let matches = Provider::augment_args(Command::new("bankrail")).get_matches_from(words);
-        let arguments = Provider::from_arg_matches(&matches)
-            .unwrap()
-            .serve
-            .arguments;
-        let folders = Folders::of(Some(folder.path()), Some(folder.path()));
-        let options = transport_options(&arguments, &folders).unwrap();
-        let shown = || format!("{options:?}");
-        assert!(
-            shown().contains("ClientCertificate(1 certificates)"),
-            "{}",
-            shown()
-        );
-        // A file that is half written leaves the one before.
-        for (content, certificates) in [(chain.clone(), 1), (chain.repeat(2) + &key, 2)] {
-            std::fs::write(&own, content).unwrap();
-            tokio::time::sleep(CERTIFICATE_INTERVAL + Duration::from_secs(1)).await;
-            let expected = format!("ClientCertificate({certificates} certificates)");
-            assert!(shown().contains(&expected), "{}", shown());
-        }
+    fn of(text: impl AsRef<[u8]>) -> Result<Limits, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        LimitsChoice::File(file.path().to_owned())
+            .limits()
+            .map_err(|failure| format!("{failure:?}"))
     }
 
-    #[cfg(feature = "page")]
+    #[test]
+    fn a_file_changes_what_it_names_and_keeps_the_rest() {
+        let both = "[[limits]]\ncall_type = \"token\"\nper_hour = 100\n\n\
+            [[limits]]\ncall_type = \"statement\"\nunlimited = true\n";
+        let limits = of(both).unwrap();
+        let token = [
+            Window::per_hour(100).unwrap(),
+            Window::per_second(2).unwrap(),
+        ];
+        assert_eq!(limits.default_policy(CallType::Token).windows(), token);
+        assert_eq!(limits.default_policy(CallType::Statement).windows(), []);
+        let trial = LimitsChoice::Trial.limits().unwrap();
+        let token = [
+            Window::per_hour(400).unwrap(),
+            Window::per_second(80).unwrap(),
+        ];
+        assert_eq!(trial.default_policy(CallType::Token).windows(), token);
+        assert_eq!(
+            LimitsChoice::Real
+                .limits()
+                .unwrap()
+                .default_policy(CallType::Token)
+                .windows()[0]
+                .limit(),
+            10
+        );
+        let lines = LimitsChoice::File("limits.toml".into()).lines(&limits);
+        assert_eq!(lines.len(), CallType::ALL.len());
+        let token = "token: 100 per 3600s, 2 per 1s (";
+        assert!(
+            lines.iter().any(|line| line.starts_with(token)),
+            "a window that is not named is said: {lines:?}"
+        );
+        let off = LimitsChoice::Off.limits().unwrap();
+        assert!(
+            CallType::ALL
+                .iter()
+                .all(|call_type| off.default_policy(*call_type).windows().is_empty())
+        );
+    }
+
+    #[test]
+    fn a_fault_is_named_with_its_place() {
+        for (text, expected) in [
+            (
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nper_day = 1\n",
+                ":4:1: expected one of call_type, ",
+            ),
+            (
+                "[[limits]]\ncall_type = \"tokens\"\n",
+                ":2:13: expected the name of a call type",
+            ),
+            (
+                "[[limits]]\ncall_type = \"token\"\n",
+                ":1:1: expected a limit per hour",
+            ),
+            (
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 0\n",
+                ":3:12: expected a limit of at least 1",
+            ),
+            (
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nunlimited = true\n",
+                ":1:1: expected unlimited alone",
+            ),
+            (
+                "[[limits]]\ncall_type = \"token\"\nper_hour = 1\nuntil = 2026-11-23T00:00:00Z\n",
+                "token: expected a limit without until",
+            ),
+            (
+                "[[limits]]\ncall_tpye = \"token\"\nper_hour = 1\n",
+                ":2:1: expected one of call_type, ",
+            ),
+            ("[[limits]]\nper_hour = 1\n", "the member call_type"),
+            ("[[limit]]\n", ":1:3: expected one of limits, found "),
+            ("limits = [", ":1:"),
+        ] {
+            let error = of(text).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+        let error = of(b"# \xff").unwrap_err();
+        assert!(error.contains("expected UTF-8"), "{error}");
+        let missing = LimitsChoice::File("/nowhere/limits.toml".into())
+            .limits()
+            .unwrap_err();
+        let missing = missing.into_parts().0.unwrap();
+        assert!(
+            missing.starts_with("/nowhere/limits.toml: ") && missing.contains("check the name"),
+            "{missing}"
+        );
+    }
+
     #[test]
     fn the_page_is_on_loopback_or_off() {
-        assert_eq!("off".parse(), Ok(WantedPage::Off));
+        assert_eq!("off".parse(), Ok(PageAddress::Off));
         assert_eq!(
             "[::1]:80".parse(),
-            Ok(WantedPage::At("[::1]:80".parse().unwrap()))
+            Ok(PageAddress::At("[::1]:80".parse().unwrap()))
         );
         for text in [
             "0.0.0.0:80",
@@ -301,7 +370,7 @@ mod tests {
             "OFF",
             "",
         ] {
-            assert!(text.parse::<WantedPage>().is_err(), "{text}");
+            assert!(text.parse::<PageAddress>().is_err(), "{text}");
         }
     }
 

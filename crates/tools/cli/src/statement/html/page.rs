@@ -1,10 +1,9 @@
 //! A report as a section of the page.
 
-use super::super::row::{Row, account_text, balance, code_names, domain, parts};
 use super::super::source::Source;
 use super::super::tally::{Running, Tally};
-use super::escape::{filters, text};
-use super::write_view;
+use super::super::{Row, account_text, balance, code_names, domain, parts};
+use super::{filters, text, write_view};
 use crate::clock::moment;
 use crate::failure::Failure;
 use crate::text::grouped;
@@ -100,7 +99,7 @@ impl Page {
             unread: self.unread,
             is_open: true,
         };
-        let header = source.header();
+        let header = source.reader.header();
         write_view(&ReportView { report, header }, to)
     }
 

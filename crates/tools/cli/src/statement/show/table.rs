@@ -1,6 +1,6 @@
 //! A table for terminals, in bounded memory.
 
-use super::super::row::{Row, TITLES, parts};
+use super::super::{Row, parts, text};
 use crate::failure::Failure;
 use crate::output::{Output, Style};
 use crate::text::{cut, pad_left, pad_right, shown, width};
@@ -8,7 +8,7 @@ use bankrail::camt052::{Account, Entry};
 use bankrail::values::Decimal;
 
 /// The number of rows that decide the widths of columns. Further rows are printed as they are read.
-const MEASURED: usize = 1000;
+const MEASURED_ROWS: usize = 1000;
 /// The least width of the narrative before other columns are left out.
 const MIN_NARRATIVE: usize = 30;
 /// The least width of the counterparty before it is left out.
@@ -22,10 +22,22 @@ const NARRATIVE: usize = 7;
 /// The columns of numbers, which end where the column does.
 const NUMBERS: [usize; 2] = [2, BALANCE];
 
-/// The texts under the [`TITLES`], then narrative and references.
+/// The texts of the columns.
 type Cells = [String; COLUMNS];
 
-const COLUMNS: usize = TITLES.len() + 1;
+const COLUMNS: usize = 8;
+
+/// The titles of the columns. The balance has another one where it is a sum.
+const TITLES: [&str; COLUMNS] = [
+    "Booked",
+    "Value date",
+    "Amount",
+    "Balance",
+    "Status",
+    "Code",
+    "Counterparty",
+    "Narrative and references",
+];
 
 /// A table that is printed once the widths of its columns are known.
 pub(super) struct Table {
@@ -41,12 +53,8 @@ pub(super) struct Table {
 impl Table {
     pub(super) fn new(output: &Output) -> Self {
         let fit = output.columns();
-        let titles = with_narrative(
-            TITLES.map(str::to_owned),
-            "Narrative and references".to_owned(),
-        );
         Self {
-            titles,
+            titles: TITLES.map(str::to_owned),
             rows: Vec::new(),
             widths: None,
             fit,
@@ -81,7 +89,7 @@ impl Table {
             return self.print(&cells, widths, None, output);
         }
         self.rows.push(cells);
-        if self.rows.len() < MEASURED {
+        if self.rows.len() < MEASURED_ROWS {
             Ok(())
         } else {
             self.print_collected(output)
@@ -213,30 +221,17 @@ fn cells(row: &Row, balance: Option<Decimal>) -> Cells {
         ("", false) => format!("({references})"),
         (narrative, false) => format!("{narrative} ({references})"),
     };
-    with_narrative(row.cells(balance), narrative).map(|cell| shown(cell.trim()).into_owned())
-}
-
-/// Returns the texts of all columns.
-fn with_narrative(cells: [String; TITLES.len()], narrative: String) -> Cells {
-    let [
-        booked,
-        value_date,
-        amount,
-        balance,
-        status,
-        code,
-        counterparty,
-    ] = cells;
-    [
-        booked,
-        value_date,
-        amount,
-        balance,
-        status,
-        code,
-        counterparty,
-        narrative,
-    ]
+    let cells = [
+        &row.booked,
+        &row.value_date,
+        &format!("{} {}", row.amount, row.currency),
+        &text(balance),
+        &row.status,
+        &row.code,
+        &row.parties(),
+        &narrative,
+    ];
+    cells.map(|cell| shown(cell.trim()).into_owned())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A page over a provider's data, and a browser.
 
+use crate::provider::Folders;
+use crate::provider::control::FolderData;
 use crate::provider::page::{PageData, router};
 use bankrail::bank::{Booking, BookingKind, CustomerFolder, DirectoryFollower, SqliteLedger};
 use bankrail::client_assertion::{Audience, Verifier, VerifierOptions};
@@ -148,16 +150,18 @@ impl World {
         let calls = emulator.calls().clone();
         let dispatcher = emulator.dispatcher().clone();
         let data = PageData {
-            calls: calls.clone(),
-            directory: directory.clone(),
+            bank: Arc::new(FolderData {
+                folders: Folders::of(Some(&folder.path().join("my data")), None),
+                ledger: ledger.clone(),
+                directory: directory.clone(),
+                signing: CurrentKey::new(SIGNING.clone()),
+                clock: clock.clone(),
+                emulator,
+            }),
             outbox: outbox.clone(),
-            dispatcher: dispatcher.clone(),
             control,
             has_buttons: is_steered,
-            clock: clock.clone(),
             issuer: "https://127.0.0.1:18100".to_owned(),
-            data: folder.path().join("my data"),
-            config: None,
         };
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
