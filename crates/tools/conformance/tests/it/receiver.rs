@@ -120,10 +120,11 @@ async fn a_receiver_that_takes_too_much_loses_no_message() {
 #[tokio::test]
 async fn details_have_the_answer_as_it_is_and_no_address() {
     let body = json!({"id": "7", "status": "RCVD", "see": "https://receiver.example/help"});
+    // In the order of members that serde_json has, which a feature of it changes.
+    let answer = format!("200 {body}").replace("https://receiver.example/help", "(an address)");
     let found = judge(move |_, _, _| response(200, &body), &["S10", "S23.21"]).await;
     let taken = rows(&found, "S23.21");
-    let answer = r#"200 {"id":"7","see":"(an address)","status":"RCVD"}"#;
-    assert!(taken[0].detail().contains(answer), "{found}");
+    assert!(taken[0].detail().contains(&answer), "{found}");
     // Five of many are listed.
     let why = rows(&found, "S10.1")[0].detail();
     assert!(
