@@ -1,6 +1,6 @@
 //! The rules of a ledger.
 
-use crate::statement_endpoint::report;
+use crate::endpoints::statement_endpoint::report;
 use crate::{Ledger, LedgerAnswer, LedgerPage, PageEntry, ProviderOptions, StatementQuery};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_statement::{

@@ -11,10 +11,10 @@
 //!   standard demands.
 
 use crate::ProviderOptions;
-use crate::answer::{json, to_everybody};
-use crate::issuer::Issuer;
-use crate::refusal::Refusal;
-use crate::shared::Shared;
+use super::answer::{json, to_everybody};
+use super::issuer::Issuer;
+use super::refusal::Refusal;
+use super::shared::Shared;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;

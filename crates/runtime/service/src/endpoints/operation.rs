@@ -1,9 +1,9 @@
 //! The steps that both endpoints have in common.
 
-use crate::answer::Exchange;
-use crate::audit::{AuditEvent, AuditOptions, AuditRecord};
-use crate::refusal::Refusal;
-use crate::shared::Shared;
+use super::answer::Exchange;
+use super::audit::{AuditEvent, AuditOptions, AuditRecord};
+use super::refusal::Refusal;
+use super::shared::Shared;
 use crate::{Customer, ProviderOptions};
 use axum::extract::{Request, State};
 use axum::response::Response;

@@ -1,6 +1,6 @@
 //! The day of a report made now, for the side that books.
 
-use crate::time_zone::ReportTimeZone;
+use super::time_zone::ReportTimeZone;
 use bankrail_values::{Clock, Date, Timestamp};
 use std::sync::{Arc, Mutex, PoisonError};
 

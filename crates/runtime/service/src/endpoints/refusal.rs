@@ -2,8 +2,8 @@
 //! answer and the log: status, code, title, log line, metric label, detail, and the budget that it
 //! is charged to.
 
-use crate::api_key::ApiKeyFault;
-use crate::statement_endpoint::report::PageError;
+use super::api_key::ApiKeyFault;
+use super::statement_endpoint::report::PageError;
 use crate::{ProviderOptions, StatementFailure as Failure};
 use bankrail_client_assertion::AssertionError;
 use bankrail_client_assertion::token::{NoScopeGrantedError, TokenErrorCode, TokenRequestError};

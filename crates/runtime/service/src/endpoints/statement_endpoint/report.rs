@@ -1,7 +1,7 @@
 //! The report made from a ledger's page (Specification: "Statement payload").
 
 use crate::ProviderOptions;
-use crate::ledger::{LedgerEntry, LedgerPage, PageEntry};
+use crate::endpoints::ledger::{LedgerEntry, LedgerPage, PageEntry};
 use bankrail_camt052::{
     BuildError, CreationTime, Entry, ReportBuilder, ReportIds, WriteError, WrittenEntry,
 };

@@ -11,7 +11,7 @@
     reason = "the members stand in openapi.json, and a test fills in each of them"
 )]
 
-use crate::issuer::Issuer;
+use super::issuer::Issuer;
 use crate::{ProviderOptions, StatementFailure, TokenErrorStyle};
 use bankrail_client_assertion::token::TokenRequest;
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};

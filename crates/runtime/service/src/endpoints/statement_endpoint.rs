@@ -4,13 +4,13 @@
 pub(crate) mod report;
 
 use crate::ProviderOptions;
-use crate::answer::json;
-use crate::audit::AuditEvent;
-use crate::cursor::{Owner, Walk};
-use crate::endpoint::{Call, Operation};
-use crate::failure::StatementFailure;
-use crate::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
-use crate::refusal::Refusal;
+use super::answer::json;
+use super::audit::AuditEvent;
+use super::cursor::{Owner, Walk};
+use super::operation::{Call, Operation};
+use super::failure::StatementFailure;
+use super::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
+use super::refusal::Refusal;
 use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
 use bankrail_http::{__private::BodyError, content};

@@ -2,12 +2,12 @@
 //! token").
 
 use crate::ProviderOptions;
-use crate::answer::json;
-use crate::audit::AuditEvent;
-use crate::endpoint::{Call, Operation};
-use crate::failure::StatementFailure;
-use crate::refusal::Refusal;
-use crate::shared::Shared;
+use super::answer::json;
+use super::audit::AuditEvent;
+use super::operation::{Call, Operation};
+use super::failure::StatementFailure;
+use super::refusal::Refusal;
+use super::shared::Shared;
 use axum::response::Response;
 use bankrail_client_assertion::token::{
     AccessToken, TokenGrant, TokenHash, TokenRequest, TokenResponse,

@@ -1,6 +1,6 @@
 //! From a request to its answer, its line in the log, its metrics and its [`CallOutcome`].
 
-use crate::refusal::{Line, Refusal, Row};
+use super::refusal::{Line, Refusal, Row};
 use crate::{CallOutcome, CallRefusal, ProviderOptions, TokenErrorStyle, measure};
 use axum::body::Body;
 use axum::extract::Request;

@@ -1,8 +1,8 @@
 //! Options of a provider.
 
-use crate::audit::{AuditLog, AuditOptions};
-use crate::issuer::{Issuer, is_literal_path};
-use crate::time_zone::{ReportTimeZone, similar_names};
+use super::audit::{AuditLog, AuditOptions};
+use super::issuer::{Issuer, is_literal_path};
+use super::time_zone::{ReportTimeZone, similar_names};
 use crate::{BookingDayPolicy, CursorSecret, ReportDay, StatementFailure};
 use bankrail_client_assertion::ReplayPolicy;
 use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};

@@ -1,13 +1,43 @@
 //! The routers of the provider's two endpoints and of its documents.
 
-use crate::answer::{Exchange, to_everybody};
-use crate::endpoint::Operation as _;
-use crate::refusal::Refusal;
-use crate::shared::Shared;
-use crate::statement_endpoint::Statement;
-use crate::token_endpoint::Token;
-use crate::{CursorSecret, Directory, Ledger, ProviderOptions, ProviderOptionsError, ReportDay};
-use crate::{discovery, endpoint, measure, openapi};
+mod answer;
+mod api_key;
+pub mod audit;
+mod cursor;
+mod directory;
+mod discovery;
+mod failure;
+mod issuer;
+mod ledger;
+mod openapi;
+mod operation;
+mod options;
+mod outcome;
+mod refusal;
+mod report_day;
+mod shared;
+pub(crate) mod statement_endpoint;
+mod time_zone;
+mod token_endpoint;
+
+pub use api_key::ApiKeyHash;
+pub use cursor::CursorSecret;
+pub use directory::{Customer, Directory};
+pub use failure::StatementFailure;
+pub use ledger::{
+    Ledger, LedgerAnswer, LedgerEntry, LedgerPage, PageEntry, RegisteredAccount, StatementQuery,
+};
+pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
+pub use outcome::{CallOutcome, CallRefusal};
+pub use report_day::{BookingDayError, BookingDayPolicy, ReportDay};
+
+use crate::measure;
+use answer::{Exchange, to_everybody};
+use operation::Operation as _;
+use refusal::Refusal;
+use shared::Shared;
+use statement_endpoint::Statement;
+use token_endpoint::Token;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
@@ -137,7 +167,7 @@ impl Provider {
         let shared = Arc::clone(&self.shared);
         let mut routes = Router::new().route(
             &self.shared.options.token_path,
-            any(endpoint::handle::<Token>),
+            any(operation::handle::<Token>),
         );
         if let Some(issuer) = &self.shared.issuer {
             routes = routes.merge(discovery::routes(issuer, &self.shared.options));
@@ -150,7 +180,7 @@ impl Provider {
         Router::new()
             .route(
                 &self.shared.options.statement_path,
-                any(endpoint::handle::<Statement>),
+                any(operation::handle::<Statement>),
             )
             .with_state(shared)
     }

@@ -1,8 +1,8 @@
 //! The state that both endpoints share.
 
-use crate::api_key::ApiKeyFault;
-use crate::issuer::Issuer;
-use crate::refusal::Refusal;
+use super::api_key::ApiKeyFault;
+use super::issuer::Issuer;
+use super::refusal::Refusal;
 use crate::{ApiKeyHash, CursorSecret, Customer, Directory, Ledger, ProviderOptions, ReportDay};
 use bankrail_client_assertion::Verifier;
 use bankrail_client_assertion::token::TokenStore;
