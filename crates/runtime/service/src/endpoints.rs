@@ -3,7 +3,6 @@
 mod answer;
 mod api_key;
 pub mod audit;
-mod cursor;
 mod directory;
 mod discovery;
 mod failure;
@@ -15,40 +14,49 @@ mod options;
 mod outcome;
 mod refusal;
 mod report_day;
-mod shared;
 pub(crate) mod statement_endpoint;
 mod time_zone;
 mod token_endpoint;
 
 pub use api_key::ApiKeyHash;
-pub use cursor::CursorSecret;
 pub use directory::{Customer, Directory};
 pub use failure::StatementFailure;
 pub use ledger::{
     Ledger, LedgerAnswer, LedgerEntry, LedgerPage, PageEntry, RegisteredAccount, StatementQuery,
 };
-pub use options::{ProviderOptions, ProviderOptionsError, TokenErrorStyle};
+pub use options::{ProviderOptionsError, TokenErrorStyle};
 pub use outcome::{CallOutcome, CallRefusal};
 pub use report_day::{BookingDayError, BookingDayPolicy, ReportDay};
+pub use statement_endpoint::CursorSecret;
 
-use crate::measure;
 use answer::{Exchange, to_everybody};
-use operation::Operation as _;
-use refusal::Refusal;
-use shared::Shared;
-use statement_endpoint::Statement;
-use token_endpoint::Token;
+use audit::{AuditLog, AuditOptions};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::routing::any;
-use bankrail_client_assertion::Verifier;
-use bankrail_client_assertion::token::TokenStore;
-use bankrail_http::{HeadBoundsLayer, HeadError, RequestKeyLayer};
-use bankrail_values::Date;
-use http::Response;
+use bankrail_client_assertion::token::{
+    Scope, ScopeSet, TokenRequest, TokenResponse, TokenStore, names,
+};
+use bankrail_client_assertion::{ReplayPolicy, Verifier};
+use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
+use bankrail_http::{
+    __private::LineBound, HeadBounds, HeadBoundsLayer, HeadError, RequestKeyLayer,
+};
+use bankrail_rate_limit::Limiter;
+use bankrail_statement::{ErrorCode, StatementRequest};
+use bankrail_values::{Clock, Date, SystemClock};
 use http::request::Parts;
+use http::{Response, StatusCode};
+use issuer::Issuer;
+use operation::Operation as _;
+use refusal::Refusal;
+use statement_endpoint::Statement;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+use time_zone::ReportTimeZone;
+use token_endpoint::Token;
 use tower_layer::Stack;
 
 /// The provider's two endpoints, and the documents about them. Cheap to clone; clones share
@@ -61,8 +69,99 @@ use tower_layer::Stack;
 /// A statement lists the entries of the day on which it is asked for, in the reports' time zone.
 /// Book on [`Provider::today`]: today's statements do not show an entry of another day.
 #[derive(Clone, Debug)]
-pub struct Provider {
-    shared: Arc<Shared>,
+pub struct Provider(Arc<ProviderState>);
+
+/// The state that all endpoints of a provider share.
+#[derive(Debug)]
+struct ProviderState {
+    directory: Arc<dyn Directory>,
+    ledger: Arc<dyn Ledger>,
+    tokens: Arc<dyn TokenStore>,
+    verifier: Verifier,
+    limiter: Arc<Limiter>,
+    cursors: CursorSecret,
+    options: ProviderOptions,
+    issuer: Option<Issuer>,
+    report_day: ReportDay,
+}
+
+bankrail_values::options! {
+    /// Options of a [`Provider`](crate::Provider).
+    #[derive(Clone, Debug)]
+    pub struct ProviderOptions {
+        /// The limits and their counters. Default: the specification's table, counted in this
+        /// process's memory.
+        limiter(Arc<Limiter> => Some): Option<Arc<Limiter>> = None,
+        /// The clock. Default: the operating system's.
+        clock: Arc<dyn Clock> = Arc::new(SystemClock),
+        /// The clock for the validity of assertions, for a test bank whose
+        /// [`ProviderOptions::clock`] differs from the customers' clocks. Default:
+        /// [`ProviderOptions::clock`].
+        assertion_clock(Arc<dyn Clock> => Some): Option<Arc<dyn Clock>> = None,
+        /// The secret that seals cursors. Default: a new one for each provider, so that cursors of
+        /// another process or from before a restart are refused.
+        cursor_secret(CursorSecret => Some): Option<CursorSecret> = None,
+        /// A path before those of both endpoints, such as `/bank`. Default: none.
+        base_path(into): String = String::new(),
+        /// The token endpoint's path below the base. Default: `/v1.0/auth`.
+        token_path(into): String = TOKEN_PATH.to_owned(),
+        /// The statement endpoint's path below the base. Default: `/accounts/v2.0/statement`.
+        statement_path(into): String = STATEMENT_PATH.to_owned(),
+        /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
+        scopes_supported(ScopeSet => Some): Option<ScopeSet> = None,
+        /// If true, the routers serve [`Provider::openapi`](crate::Provider::openapi) to everybody,
+        /// at `/openapi.json` below the base. Default: true.
+        serve_openapi: bool = true,
+        /// The lifetime of a token: a second or more, in whole seconds. Default: 3600 seconds.
+        token_lifetime(Duration => |lifetime| Duration::from_secs(lifetime.as_secs())): Duration =
+            Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
+        /// The rule that decides which assertions count as replayed. Default:
+        /// [`ReplayPolicy::JtiIfPresent`].
+        replay_policy: ReplayPolicy = ReplayPolicy::default(),
+        /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
+        statement_scope: Scope = Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
+        /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it
+        /// open). Default: [`TokenErrorStyle::Rfc6749`].
+        token_error_body: TokenErrorStyle = TokenErrorStyle::default(),
+        /// If true, every statement has `sortOrder`. Default: false, as the specification has it
+        /// "only in some responses" ("Statement response"). It is then on all pages of a statement
+        /// whose account has virtual accounts or whose first request names an order, and on no page
+        /// of any other.
+        always_say_sort_order: bool = false,
+        /// If true, a statement shows the parties and texts of fast payments when its request has
+        /// no `includeNarrative`. Default: true.
+        narrative_by_default: bool = true,
+        /// If true, the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default:
+        /// false. Every 429 has a `Retry-After` in either case.
+        rate_limit_headers: bool = false,
+        /// The time in which the body of a request must arrive. After it the answer is 408.
+        /// Default: 15 s.
+        body_timeout: Duration = Duration::from_secs(15),
+        /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
+        max_token_body_bytes: usize = TokenRequest::MAX_BYTES,
+        /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no
+        /// effect.
+        max_statement_body_bytes: usize = StatementRequest::MAX_BYTES,
+        /// The most bytes of the address and of the headers of a request. Beyond them the answer is
+        /// 414 or 431. The server under the routers must allow more, so that it does not answer by
+        /// itself. Default: [`HeadBounds::default`].
+        head_bounds: HeadBounds = HeadBounds::default(),
+        /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
+        reporting_source(into): String = "CMM".to_owned(),
+        /// The treatment of a booking whose day is not that of a report made now
+        /// ([`ReportDay::check`]); a ledger applies it
+        /// ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default:
+        /// [`BookingDayPolicy::Warn`].
+        booking_day_policy: BookingDayPolicy = BookingDayPolicy::default(),
+        ;
+        issuer: Option<String> = None,
+        error_codes: BTreeMap<StatementFailure, ErrorCode> = BTreeMap::new(),
+        error_statuses: BTreeMap<StatementFailure, StatusCode> = BTreeMap::new(),
+        audit: Option<(Arc<dyn AuditLog>, AuditOptions)> = None,
+        report_time_zone: ReportTimeZone = ReportTimeZone::default(),
+        /// Bounds the lines about calls without a known API key.
+        strangers: Arc<LineBound> = Arc::default(),
+    }
 }
 
 impl Provider {
@@ -89,7 +188,7 @@ impl Provider {
             .take()
             .map_or_else(CursorSecret::generate, Ok);
         let cursors = cursors.map_err(ProviderOptionsError::Cursors)?;
-        measure::endpoints::describe();
+        answer::describe_metrics();
         let report_day = options.report_day();
         // Before the first request, so that no booking misses the check of its day.
         ledger.follow_report_day(&report_day);
@@ -101,7 +200,7 @@ impl Provider {
             }
             None => verifier,
         };
-        let shared = Shared {
+        Ok(Self(Arc::new(ProviderState {
             directory,
             ledger,
             tokens,
@@ -111,23 +210,20 @@ impl Provider {
             options,
             issuer,
             report_day,
-        };
-        Ok(Self {
-            shared: Arc::new(shared),
-        })
+        })))
     }
 
     /// Returns the day of a report made now, in the reports' time zone: the booking day of what is
     /// booked now.
     #[must_use]
     pub fn today(&self) -> Date {
-        self.shared.report_day.today()
+        self.0.report_day.today()
     }
 
     /// Returns the day of reports made now, for a booking side that lives apart from the provider.
     #[must_use]
     pub fn report_day(&self) -> &ReportDay {
-        &self.shared.report_day
+        &self.0.report_day
     }
 
     /// Returns the OpenAPI 3.1 document of this provider: of its endpoints, of its webhooks, and of
@@ -137,11 +233,7 @@ impl Provider {
     /// ([`ProviderOptions::serve_openapi`]).
     #[must_use]
     pub fn openapi(&self) -> String {
-        openapi::document(
-            &self.shared.options,
-            self.shared.issuer.as_ref(),
-            &self.shared.limiter,
-        )
+        openapi::document(&self.0.options, self.0.issuer.as_ref(), &self.0.limiter)
     }
 
     /// Returns a router of the token endpoint and of the issuer's metadata, for a separate host.
@@ -164,34 +256,29 @@ impl Provider {
     }
 
     fn token_route(&self) -> Router {
-        let shared = Arc::clone(&self.shared);
-        let mut routes = Router::new().route(
-            &self.shared.options.token_path,
-            any(operation::handle::<Token>),
-        );
-        if let Some(issuer) = &self.shared.issuer {
-            routes = routes.merge(discovery::routes(issuer, &self.shared.options));
+        let mut routes =
+            Router::new().route(&self.0.options.token_path, any(operation::handle::<Token>));
+        if let Some(issuer) = &self.0.issuer {
+            routes = routes.merge(discovery::routes(issuer, &self.0.options));
         }
-        routes.with_state(shared)
+        routes.with_state(Arc::clone(&self.0))
     }
 
     fn statement_route(&self) -> Router {
-        let shared = Arc::clone(&self.shared);
         Router::new()
             .route(
-                &self.shared.options.statement_path,
+                &self.0.options.statement_path,
                 any(operation::handle::<Statement>),
             )
-            .with_state(shared)
+            .with_state(Arc::clone(&self.0))
     }
 
     /// Adds the fallback, the bounds on addresses and headers, and the layer that sets the request
     /// key as the outermost, so that every answer has one.
     fn finished(&self, routes: Router) -> Router {
-        let (shared, too_long) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
-        let openapi = shared.options.openapi_path().map(|path| {
-            discovery::document_route(&path, self.openapi().into())
-                .with_state(Arc::clone(&self.shared))
+        let (provider, too_long) = (Arc::clone(&self.0), Arc::clone(&self.0));
+        let openapi = provider.options.openapi_path().map(|path| {
+            discovery::document_route(&path, self.openapi().into()).with_state(Arc::clone(&self.0))
         });
         let routes = openapi.into_iter().fold(routes, Router::merge);
         let too_long = move |fault: HeadError, head: &Parts| -> Response<Body> {
@@ -204,9 +291,9 @@ impl Provider {
             Exchange::new(endpoint, &head.extensions, options)
                 .finish(None, Err(Refusal::Head(fault)))
         };
-        let bounds = HeadBoundsLayer::new(shared.options.head_bounds, too_long);
+        let bounds = HeadBoundsLayer::new(provider.options.head_bounds, too_long);
         let unknown = async move |request: Request| {
-            to_everybody("none", &shared.options, request, |_| {
+            to_everybody("none", &provider.options, request, |_| {
                 Err(Refusal::UnknownPath)
             })
             .await

@@ -19,7 +19,6 @@ compile_error!(
 pub mod delivery;
 #[cfg(feature = "endpoints")]
 mod endpoints;
-mod measure;
 #[cfg(feature = "testing")]
 #[allow(
     clippy::indexing_slicing,

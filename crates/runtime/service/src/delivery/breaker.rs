@@ -7,6 +7,7 @@
 
 use bankrail_mailbox::Circuit;
 use bankrail_values::Timestamp;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 bankrail_values::options! {
@@ -73,42 +74,40 @@ impl Health {
     }
 }
 
-/// A delivery that has ended, for the circuit of its endpoint.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ended {
-    /// The circuit when its entry was leased. If it had opened, the delivery was the trial.
-    pub(super) circuit: Option<Circuit>,
-    pub(super) health: Health,
-    /// The pause that the endpoint asked for.
-    pub(super) rest: Option<Duration>,
-    pub(super) at: Timestamp,
-}
-
 /// The failures in a row of one endpoint that one dispatcher has seen.
+// Locked for one step of the count, never over an await.
 #[derive(Debug, Default)]
-pub(super) struct Breaker {
-    failures: u32,
-}
+pub(super) struct Breaker(Mutex<u32>);
 
 impl Breaker {
-    /// Returns the opening or the rest that the outbox joins with the circuit that it keeps;
-    /// usually there is neither.
-    pub(super) fn after(&mut self, delivery: Ended, policy: &BreakerPolicy) -> Option<Circuit> {
-        let openings = delivery.circuit.map_or(0, |circuit| circuit.openings);
-        let rest = delivery.rest.filter(|rest| !rest.is_zero());
-        let rests_until = rest.map(|rest| delivery.at.saturating_add(rest));
+    /// Returns the opening or the rest that the outbox joins with the circuit that it keeps, after
+    /// a delivery that ended at `at`; usually there is neither. `circuit` is the one of when its
+    /// entry was leased: if that had opened, the delivery was the trial. `rest` is the pause that
+    /// the endpoint asked for.
+    pub(super) fn after(
+        &self,
+        circuit: Option<Circuit>,
+        health: Health,
+        rest: Option<Duration>,
+        at: Timestamp,
+        policy: &BreakerPolicy,
+    ) -> Option<Circuit> {
+        let mut failures = self.lock();
+        let openings = circuit.map_or(0, |circuit| circuit.openings);
+        let rest = rest.filter(|rest| !rest.is_zero());
+        let rests_until = rest.map(|rest| at.saturating_add(rest));
         let mut news = Circuit {
             rests_until,
             ..Circuit::default()
         };
-        match delivery.health {
-            Health::Good => self.failures = 0,
+        match health {
+            Health::Good => *failures = 0,
             Health::Bad => {
-                self.failures = self.failures.saturating_add(1);
-                if openings > 0 || self.failures >= policy.failures {
-                    self.failures = 0;
+                *failures = failures.saturating_add(1);
+                if openings > 0 || *failures >= policy.failures {
+                    *failures = 0;
                     news.openings = openings.saturating_add(1);
-                    news.open_until = Some(delivery.at.saturating_add(pause(openings)));
+                    news.open_until = Some(at.saturating_add(pause(openings)));
                 }
             }
             Health::Unknown => {}
@@ -117,7 +116,12 @@ impl Breaker {
     }
 
     pub(super) fn failures(&self) -> u32 {
-        self.failures
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u32> {
+        // A number is whole, also after a panic elsewhere.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -129,13 +133,15 @@ mod tests {
         Timestamp::from_unix_millis(seconds * 1000).unwrap()
     }
 
-    fn ended(circuit: Option<Circuit>, health: Health, seconds: i64) -> Ended {
-        Ended {
-            circuit,
-            health,
-            rest: None,
-            at: at(seconds),
-        }
+    /// Returns the change after a delivery that ended at this second and asked for no rest.
+    fn after(
+        breaker: &Breaker,
+        circuit: Option<Circuit>,
+        health: Health,
+        seconds: i64,
+        policy: &BreakerPolicy,
+    ) -> Option<Circuit> {
+        breaker.after(circuit, health, None, at(seconds), policy)
     }
 
     fn open(openings: u32, until: i64) -> Circuit {
@@ -149,7 +155,7 @@ mod tests {
     #[test]
     fn opens_after_failures_in_a_row() {
         let policy = BreakerPolicy::default();
-        let mut breaker = Breaker::default();
+        let breaker = Breaker::default();
         for health in [
             Health::Bad,
             Health::Bad,
@@ -157,7 +163,7 @@ mod tests {
             Health::Bad,
             Health::Good,
         ] {
-            assert_eq!(breaker.after(ended(None, health, 0), &policy), None);
+            assert_eq!(after(&breaker, None, health, 0, &policy), None);
         }
         for health in [
             Health::Bad,
@@ -166,13 +172,13 @@ mod tests {
             Health::Bad,
             Health::Bad,
         ] {
-            assert_eq!(breaker.after(ended(None, health, 0), &policy), None);
+            assert_eq!(after(&breaker, None, health, 0, &policy), None);
         }
-        let opened = breaker.after(ended(None, Health::Bad, 0), &policy);
+        let opened = after(&breaker, None, Health::Bad, 0, &policy);
         assert_eq!(opened, Some(open(1, 30)));
         for health in [Health::Good, Health::Unknown] {
             assert_eq!(
-                breaker.after(ended(opened, health, 31), &policy),
+                after(&breaker, opened, health, 31, &policy),
                 None,
                 "after {health:?} it is not held again"
             );
@@ -186,26 +192,22 @@ mod tests {
         let mut circuit = None;
         let mut now = 0;
         for (openings, pause) in (1..).zip([30, 60, 120, 240, 480, 600, 600]) {
-            let mut breaker = Breaker {
-                failures: if openings == 1 { 4 } else { 0 },
-            };
-            circuit = breaker.after(ended(circuit, Health::Bad, now), &policy);
+            let breaker = Breaker(Mutex::new(if openings == 1 { 4 } else { 0 }));
+            circuit = after(&breaker, circuit, Health::Bad, now, &policy);
             assert_eq!(circuit, Some(open(openings, now + pause)));
             now += pause;
         }
-        let highest =
-            Breaker::default().after(ended(Some(open(u32::MAX, 0)), Health::Bad, 0), &policy);
+        let opened = Some(open(u32::MAX, 0));
+        let highest = after(&Breaker::default(), opened, Health::Bad, 0, &policy);
         assert_eq!(highest, Some(open(u32::MAX, 600)));
     }
 
     #[test]
     fn deliveries_that_began_before_the_circuit_opened_do_not_lengthen_it() {
         let policy = BreakerPolicy::new().failures(1);
-        let mut breaker = Breaker::default();
-        let first = breaker.after(ended(None, Health::Bad, 0), &policy).unwrap();
-        let late = breaker
-            .after(ended(None, Health::Bad, 20), &policy)
-            .unwrap();
+        let breaker = Breaker::default();
+        let first = after(&breaker, None, Health::Bad, 0, &policy).unwrap();
+        let late = after(&breaker, None, Health::Bad, 20, &policy).unwrap();
         assert_eq!(first.joined(late), first);
     }
 
@@ -221,13 +223,11 @@ mod tests {
     #[test]
     fn a_rest_lasts_until_the_latest_retry_after() {
         let policy = BreakerPolicy::default();
-        let mut breaker = Breaker::default();
-        let mut rest = |seconds| {
-            let asked = Ended {
-                rest: Some(Duration::from_secs(seconds)),
-                ..ended(None, Health::Bad, 0)
-            };
-            breaker.after(asked, &policy).unwrap()
+        let breaker = Breaker::default();
+        let rest = |seconds| {
+            let asked = Some(Duration::from_secs(seconds));
+            let news = breaker.after(None, Health::Bad, asked, at(0), &policy);
+            news.unwrap()
         };
         let (long, short) = (rest(60), rest(20));
         assert_eq!(
@@ -238,11 +238,9 @@ mod tests {
             }
         );
         assert_eq!(long.joined(short), long);
-        let at_once = Ended {
-            rest: Some(Duration::ZERO),
-            ..ended(None, Health::Unknown, 0)
-        };
-        assert_eq!(Breaker::default().after(at_once, &policy), None);
+        let at_once = Some(Duration::ZERO);
+        let news = Breaker::default().after(None, Health::Unknown, at_once, at(0), &policy);
+        assert_eq!(news, None);
         let rests = long.closed(at(59)).unwrap();
         assert!(
             rests.is_held(at(59)) && !rests.is_held(at(60)),

@@ -1,7 +1,7 @@
 //! The worker that delivers the messages of the outbox.
 
 mod deliver;
-mod leases;
+mod measure;
 mod operator;
 mod pauses;
 mod places;
@@ -10,14 +10,13 @@ mod running;
 
 use self::pauses::Pauses;
 use self::places::Places;
-use self::returned::LOOK_EVERY;
 use self::running::Running;
 use super::breaker::LONGEST_PAUSE;
 use super::endpoint::Endpoints;
 use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
 use super::{BreakerPolicy, RecordedRequests};
-use crate::measure;
+
 use bankrail_http::{
     __private::{FORGET_EVERY, Recurring},
     CpuPool,
@@ -52,11 +51,12 @@ use tokio::time::Instant;
 ///   ([`DispatcherOptions::breaker`]): for 30 s, and twice as long each time, up to 10 min. The
 ///   first delivery that the receiver answers ends it.
 ///
-/// [`Dispatcher::run`] ends both waits when a receiver that was down is up again: within two seconds
-/// it delivers one message as a trial, and once that is answered all that waits. It looks for the
-/// receiver by [`Transport::is_up`], once nobody has answered a delivery and a first look. When it
-/// starts, it looks for each receiver whose messages all wait and that was down. A receiver that was
-/// up and failed all the same, or that asked for a pause by `Retry-After`, is waited for as above.
+/// [`Dispatcher::run`] ends both waits when a receiver that was down is up again: within two
+/// seconds it delivers one message as a trial, and once that is answered all that waits. It looks
+/// for the receiver by [`Transport::is_up`], once nobody has answered a delivery and a first look.
+/// When it starts, it looks for each receiver whose messages all wait and that was down. A receiver
+/// that was up and failed all the same, or that asked for a pause by `Retry-After`, is waited for
+/// as above.
 ///
 /// [`Dispatcher::resume`] ends both waits by hand.
 ///
@@ -70,11 +70,11 @@ use tokio::time::Instant;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Dispatcher {
-    shared: Arc<Shared>,
+    shared: Arc<DispatcherState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct DispatcherState {
     outbox: Arc<dyn OutboxStore>,
     endpoints: Endpoints,
     transport: Arc<dyn Transport>,
@@ -95,16 +95,6 @@ struct Leases {
     /// The endpoint whose entry was leased last.
     last_quick: Option<EndpointId>,
     last_slow: Option<EndpointId>,
-}
-
-impl Leases {
-    const fn new(random: [u8; 16]) -> Self {
-        Self {
-            owners: LeaseOwners::from_random_bytes(random),
-            last_quick: None,
-            last_slow: None,
-        }
-    }
 }
 
 /// The numbers of free places.
@@ -137,10 +127,14 @@ impl Dispatcher {
         transport: Arc<dyn Transport>,
         options: DispatcherOptions,
     ) -> Result<Self, RandomnessError> {
-        let leases = Mutex::new(Leases::new(random_bytes()?));
-        measure::delivery::describe();
+        let leases = Mutex::new(Leases {
+            owners: LeaseOwners::from_random_bytes(random_bytes()?),
+            last_quick: None,
+            last_slow: None,
+        });
+        measure::describe();
         let (pool, wake, running) = (CpuPool::default(), Notify::new(), Running::default());
-        let shared = Shared {
+        let shared = DispatcherState {
             outbox,
             endpoints,
             transport,
@@ -338,6 +332,10 @@ impl Dispatcher {
     }
 }
 
+/// The pause between two looks at the receivers that are down. As a look at one takes
+/// a second at most, a receiver that is up again gets a message within two seconds.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// The idle time after which the dispatcher asks the outbox when the next entry is due.
 const IDLE_BEFORE_QUERY: Duration = Duration::from_millis(1);
 
@@ -350,7 +348,7 @@ enum Look {
     Made { leased: bool },
 }
 
-impl Shared {
+impl DispatcherState {
     /// Starts as many deliveries as there are places for.
     async fn lease_into(
         self: &Arc<Self>,
@@ -502,7 +500,7 @@ impl Shared {
     #[cfg(feature = "metrics")]
     async fn measure(&self) {
         match self.snapshot().await {
-            Ok(snapshot) => measure::delivery::snapshot(&snapshot),
+            Ok(snapshot) => measure::snapshot(&snapshot),
             Err(error) => tracing::error!(error = %error, "the outbox failed"),
         }
     }
@@ -616,8 +614,6 @@ bankrail_values::options! {
         /// ([`Endpoint::with_missing_acknowledgement`](super::Endpoint::with_missing_acknowledgement)).
         /// Default: a failure.
         missing_acknowledgement: MissingAcknowledgement = MissingAcknowledgement::default(),
-        /// The most bytes of an answer that are read. Default: 64 KiB.
-        max_response_bytes: usize = 64 * 1024,
         /// The longest time between two queries of the outbox, and so the longest delay of a
         /// message that another process has enqueued, where
         /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not report it before.

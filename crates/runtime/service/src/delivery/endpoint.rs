@@ -1,14 +1,14 @@
 //! The customers' receivers.
 
 use super::MissingAcknowledgement;
-use super::breaker::{Breaker, BreakerPolicy, Ended};
+use super::breaker::Breaker;
 use super::snapshot::{CircuitState, EndpointSnapshot};
 use bankrail_http::names::{API_KEY, is_reserved};
 use bankrail_http::tls::ClientCertificate;
 use bankrail_http::{CpuPool, EndpointUrl};
 use bankrail_jose::SignError;
 use bankrail_jose::remote::RemoteError;
-use bankrail_mailbox::{Circuit, EndpointCircuit, EndpointId};
+use bankrail_mailbox::{EndpointCircuit, EndpointId};
 use bankrail_secured_payload::{SealError, Sealer};
 use bankrail_values::{SecretString, Timestamp};
 use bankrail_webhook::MessageKind;
@@ -18,7 +18,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// The return type of [`SealPayload::seal`].
 pub type SealFuture<'a> = Pin<Box<dyn Future<Output = Result<String, SealError>> + Send + 'a>>;
@@ -60,11 +60,11 @@ impl SealPayload for Sealer {
 pub struct Endpoint {
     id: EndpointId,
     base: EndpointUrl,
-    api_key: Option<(HeaderName, HeaderValue)>,
-    sealer: Arc<dyn SealPayload>,
+    pub(super) api_key: Option<(HeaderName, HeaderValue)>,
+    pub(super) sealer: Arc<dyn SealPayload>,
     paths: HashMap<MessageKind, String>,
-    missing_acknowledgement: Option<MissingAcknowledgement>,
-    client_certificate: Option<ClientCertificate>,
+    pub(super) missing_acknowledgement: Option<MissingAcknowledgement>,
+    pub(super) client_certificate: Option<ClientCertificate>,
 }
 
 impl Endpoint {
@@ -167,22 +167,6 @@ impl Endpoint {
                 .map_or(kind.default_path(), String::as_str),
         )
     }
-
-    pub(super) fn api_key(&self) -> Option<&(HeaderName, HeaderValue)> {
-        self.api_key.as_ref()
-    }
-
-    pub(super) fn missing_acknowledgement(&self) -> Option<MissingAcknowledgement> {
-        self.missing_acknowledgement
-    }
-
-    pub(super) fn client_certificate(&self) -> Option<&ClientCertificate> {
-        self.client_certificate.as_ref()
-    }
-
-    pub(super) fn sealer(&self) -> &dyn SealPayload {
-        &*self.sealer
-    }
 }
 
 /// The reason why an API key cannot be sent.
@@ -212,15 +196,14 @@ pub enum EndpointError {
 pub struct Endpoints {
     // Read by each delivery and written when an operator changes receivers; values are shared, so
     // that the lock is not held while a delivery runs.
-    known: Arc<RwLock<BTreeMap<EndpointId, Arc<Known>>>>,
+    known: Arc<RwLock<BTreeMap<EndpointId, Arc<KnownEndpoint>>>>,
 }
 
 /// A receiver with its failures in a row, and whether it is slow or down.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct KnownEndpoint {
     pub(super) endpoint: Endpoint,
-    // Locked for one step of the count, never over an await.
-    breaker: Mutex<Breaker>,
+    pub(super) breaker: Breaker,
     // Relaxed loads and stores suffice: nothing else is read by the flag's value.
     slow: AtomicBool,
     down: AtomicBool,
@@ -240,9 +223,9 @@ impl Endpoints {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let id = endpoint.id.clone();
         let down = known.get(&id).is_some_and(|replaced| replaced.is_down());
-        let new = Known {
+        let new = KnownEndpoint {
             endpoint,
-            breaker: Mutex::default(),
+            breaker: Breaker::default(),
             slow: AtomicBool::new(false),
             down: AtomicBool::new(down),
         };
@@ -277,7 +260,7 @@ impl Endpoints {
     }
 
     /// Returns the receivers that are looked at until they are up again.
-    pub(super) fn down(&self) -> Vec<Arc<Known>> {
+    pub(super) fn down(&self) -> Vec<Arc<KnownEndpoint>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known
             .values()
@@ -302,13 +285,17 @@ impl Endpoints {
             .values()
             .map(|known| EndpointSnapshot {
                 endpoint: known.endpoint.id.clone(),
-                circuit: CircuitState::of(circuits.get(&known.endpoint.id), known.failures(), now),
+                circuit: CircuitState::of(
+                    circuits.get(&known.endpoint.id),
+                    known.breaker.failures(),
+                    now,
+                ),
                 is_slow: known.is_slow(),
             })
             .collect()
     }
 
-    pub(super) fn get(&self, id: &EndpointId) -> Option<Arc<Known>> {
+    pub(super) fn get(&self, id: &EndpointId) -> Option<Arc<KnownEndpoint>> {
         self.known
             .read()
             .unwrap_or_else(PoisonError::into_inner)
@@ -317,24 +304,8 @@ impl Endpoints {
     }
 }
 
-impl Known {
-    /// Returns the change that the outbox joins with the receiver's circuit after a delivery.
-    pub(super) fn after(&self, delivery: Ended, policy: &BreakerPolicy) -> Option<Circuit> {
-        self.breaker
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .after(delivery, policy)
-    }
-
-    /// Returns the number of deliveries of this process that have failed one after the other.
-    fn failures(&self) -> u32 {
-        self.breaker
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .failures()
-    }
-
-    pub(super) fn is_slow(&self) -> bool {
+impl KnownEndpoint {
+    fn is_slow(&self) -> bool {
         self.slow.load(Ordering::Relaxed)
     }
 

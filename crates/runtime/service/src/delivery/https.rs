@@ -235,7 +235,7 @@ impl Transport for HttpsTransport {
     /// but those of a gateway before a receiver that is down.
     fn is_up<'a>(&'a self, endpoint: &'a Endpoint) -> UpFuture<'a> {
         Box::pin(async move {
-            let Ok(client) = self.0.client(endpoint.client_certificate()) else {
+            let Ok(client) = self.0.client(endpoint.client_certificate.as_ref()) else {
                 return false;
             };
             let url = endpoint.url(MessageKind::ALL[0]);

@@ -2,7 +2,6 @@
 
 use bankrail_mailbox::{Circuit, EndpointId, EntryId, OutboxCounts, StoppedEndpoint};
 use bankrail_values::Timestamp;
-use std::time::Duration;
 
 /// The state of a [`Dispatcher`](super::Dispatcher) and of its outbox at one instant, for a page or
 /// a command of an operator. It has no payload.
@@ -89,47 +88,10 @@ impl CircuitState {
     }
 }
 
-impl DispatcherSnapshot {
-    /// Returns the age of the oldest pending message; zero if there is none.
-    #[must_use]
-    pub fn oldest_age(&self) -> Duration {
-        self.oldest_pending.map_or(Duration::ZERO, |enqueued| {
-            self.at.saturating_since(enqueued)
-        })
-    }
-
-    /// Returns the number of endpoints to which deliveries are paused, by their circuit or by their
-    /// `Retry-After`.
-    #[must_use]
-    pub fn open_circuits(&self) -> u64 {
-        self.count(|endpoint| {
-            matches!(
-                endpoint.circuit,
-                CircuitState::Open { .. } | CircuitState::Resting { .. }
-            )
-        })
-    }
-
-    /// Returns the number of slow endpoints.
-    #[must_use]
-    pub fn slow_endpoints(&self) -> u64 {
-        self.count(|endpoint| endpoint.is_slow)
-    }
-
-    fn count(&self, counts: impl Fn(&EndpointSnapshot) -> bool) -> u64 {
-        u64::try_from(
-            self.endpoints
-                .iter()
-                .filter(|endpoint| counts(endpoint))
-                .count(),
-        )
-        .unwrap_or(u64::MAX)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_circuit_is_closed_open_resting_or_on_trial() {

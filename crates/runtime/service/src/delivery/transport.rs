@@ -72,16 +72,10 @@ pub struct TransportRequest {
     pub max_response_bytes: usize,
 }
 
-impl fmt::Debug for TransportRequest {
-    /// Prints neither the body nor the headers' values.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("TransportRequest")
-            .field("url", &self.url.as_str())
-            .field("headers", &self.headers.keys().collect::<Vec<_>>())
-            .field("body", &format_args!("{} bytes", self.body.len()))
-            .finish_non_exhaustive()
-    }
-}
+// Neither the body nor the headers' values.
+bankrail_values::impl_debug!(TransportRequest, self;
+    url: self.url.as_str(), headers: self.headers.keys().collect::<Vec<_>>(),
+    body: format_args!("{} bytes", self.body.len()));
 
 /// An answer with a status.
 #[derive(Clone, Debug)]

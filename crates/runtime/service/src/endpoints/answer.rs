@@ -1,7 +1,7 @@
 //! From a request to its answer, its line in the log, its metrics and its [`CallOutcome`].
 
-use super::refusal::{Line, Refusal, Row};
-use crate::{CallOutcome, CallRefusal, ProviderOptions, TokenErrorStyle, measure};
+use super::refusal::{Refusal, Row};
+use crate::{CallOutcome, CallRefusal, ProviderOptions, TokenErrorStyle};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
@@ -52,7 +52,7 @@ pub(crate) async fn to_everybody(
 /// A request that is being served by an endpoint.
 #[derive(Debug)]
 pub(crate) struct Exchange<'a> {
-    endpoint: &'static str,
+    pub(crate) endpoint: &'static str,
     pub(crate) key: HyphenatedUuid,
     options: &'a ProviderOptions,
     /// The decision of the limit, once the request is admitted.
@@ -82,22 +82,6 @@ impl<'a> Exchange<'a> {
         tracing::error!(request_key = %self.key, endpoint = %self.endpoint, error = %kind, "{what} failed");
     }
 
-    /// Logs what support staff need to know of a refusal.
-    pub(crate) fn log(&self, refusal: &Row, customer: Option<&CustomerCode>) {
-        match &refusal.log {
-            Some(Line::Failed(what, kind)) => self.log_failure(what, kind),
-            Some(Line::AssertionRefused(kind, advice)) => tracing::info!(
-                request_key = %self.key,
-                endpoint = %self.endpoint,
-                customer = customer.map(tracing::field::display),
-                error = %kind,
-                advice,
-                "assertion refused"
-            ),
-            None => {}
-        }
-    }
-
     /// Writes the answer. Logs and counts the status and the duration, and logs the customer,
     /// without secrets or contents. Adds the [`CallOutcome`]. The layer around the routers sets the
     /// answer's `X-RequestKey`.
@@ -110,8 +94,8 @@ impl<'a> Exchange<'a> {
             Ok(response) => (response, None),
             Err(refusal) => {
                 let row = refusal.row(self.key, self.options);
-                self.log(&row, customer.as_ref());
-                measure::endpoints::refused(self.endpoint, row.reason);
+                row.log(&self, customer.as_ref());
+                count_refusal(self.endpoint, row.reason);
                 let mut response = self.refuse(&row);
                 if let Refusal::Limit(refusal, with_headers) = &refusal {
                     refusal.write_headers(*with_headers, response.headers_mut());
@@ -142,7 +126,7 @@ impl<'a> Exchange<'a> {
         }
         // The steady clock of the process: the provider's clock may be set by tests and operators.
         let took = self.started.elapsed();
-        measure::endpoints::answered(self.endpoint, response.status(), took);
+        count_answer(self.endpoint, response.status(), took);
         let left_out = self.options.strangers.admit(customer.is_some());
         if let Some(calls @ 1..) = left_out {
             tracing::info!(calls, "further calls without a known API key were answered");
@@ -219,5 +203,53 @@ fn meaning(code: &TokenErrorCode) -> &str {
         TokenErrorCode::ServerError => "Internal error",
         TokenErrorCode::TemporarilyUnavailable => "Temporarily unavailable",
         other => other.as_str(),
+    }
+}
+
+/// Counts an answer.
+#[cfg_attr(
+    not(feature = "metrics"),
+    expect(unused_variables, reason = "counted with the feature `metrics` only")
+)]
+fn count_answer(endpoint: &'static str, status: StatusCode, took: std::time::Duration) {
+    #[cfg(feature = "metrics")]
+    {
+        let status = status.as_str().to_owned();
+        metrics::counter!("bankrail_requests_total", "endpoint" => endpoint, "status" => status)
+            .increment(1);
+        metrics::histogram!("bankrail_request_duration_seconds", "endpoint" => endpoint)
+            .record(took);
+    }
+}
+
+/// Counts a request that was refused or failed.
+#[cfg_attr(
+    not(feature = "metrics"),
+    expect(unused_variables, reason = "counted with the feature `metrics` only")
+)]
+fn count_refusal(endpoint: &'static str, reason: &'static str) {
+    #[cfg(feature = "metrics")]
+    metrics::counter!("bankrail_refusals_total", "endpoint" => endpoint, "reason" => reason)
+        .increment(1);
+}
+
+/// Describes the metrics of the endpoints to the recorder, if it is there already.
+pub(super) fn describe_metrics() {
+    #[cfg(feature = "metrics")]
+    {
+        use metrics::{Unit, describe_counter, describe_histogram};
+        describe_counter!(
+            "bankrail_requests_total",
+            "answers by endpoint and HTTP status"
+        );
+        describe_histogram!(
+            "bankrail_request_duration_seconds",
+            Unit::Seconds,
+            "durations of requests by endpoint"
+        );
+        describe_counter!(
+            "bankrail_refusals_total",
+            "refused and failed requests by endpoint and reason"
+        );
     }
 }

@@ -1,10 +1,13 @@
-//! The hash of an API key.
+//! The hash of an API key, and the customer whose key a request has.
 
+use super::directory::{Customer, Directory};
+use super::refusal::Refusal;
 use bankrail_http::content;
 use bankrail_http::names::API_KEY;
 use bankrail_values::SecretString;
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// The length of the longest key that is looked up, in bytes.
 const MAX_BYTES: usize = 512;
@@ -36,29 +39,30 @@ impl ApiKeyHash {
 
     /// Returns the hash of the request's only `apikey`; `None` if there is none, more than one, or
     /// one that is empty or longer than 512 bytes.
-    pub(crate) fn of_request(headers: &HeaderMap) -> Option<Self> {
+    fn of_request(headers: &HeaderMap) -> Option<Self> {
         let key = content::only(headers, &API_KEY)?.as_bytes();
         // Bounded, so that a stranger's header costs one short hash.
         (!key.is_empty() && key.len() <= MAX_BYTES).then(|| Self::of(key))
     }
 }
 
-/// Faults of a request's API key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ApiKeyFault {
-    Absent,
-    /// Repeated, empty, too long or not known.
-    Invalid,
-}
-
-impl ApiKeyFault {
-    /// Returns the text of the answer.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::Absent => "API key required",
-            Self::Invalid => "Invalid API key",
-        }
-    }
+/// Returns the customer whose API key the request has.
+pub(super) async fn customer_of(
+    headers: &HeaderMap,
+    directory: &dyn Directory,
+) -> Result<Arc<Customer>, Refusal> {
+    let customer = match ApiKeyHash::of_request(headers) {
+        Some(key) => directory
+            .customer_by_api_key(key)
+            .await
+            .map_err(Refusal::Store)?,
+        None => None,
+    };
+    customer.ok_or_else(|| match headers.contains_key(API_KEY) {
+        // Repeated, empty, too long or not known.
+        true => Refusal::ApiKey("Invalid API key"),
+        false => Refusal::ApiKey("API key required"),
+    })
 }
 
 impl From<&SecretString> for ApiKeyHash {

@@ -10,19 +10,18 @@
 //! - `subject_types_supported` and `id_token_signing_alg_values_supported` have the values that the
 //!   standard demands.
 
-use crate::ProviderOptions;
-use super::answer::{json, to_everybody};
+use super::answer::{self, to_everybody};
 use super::issuer::Issuer;
 use super::refusal::Refusal;
-use super::shared::Shared;
+use super::{ProviderOptions, ProviderState};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
-use bankrail_values::json::write_string;
 use bytes::Bytes;
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, Method, StatusCode};
+use serde_json::json;
 use std::sync::Arc;
 
 /// The lifetime of the documents at a client: an hour.
@@ -32,7 +31,7 @@ const CACHEABLE: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 const NO_KEYS: &str = r#"{"keys":[]}"#;
 
 /// Returns the routes of the issuer's documents, and of its authorization endpoint.
-pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<Shared>> {
+pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<ProviderState>> {
     let metadata = Bytes::from(metadata(issuer, options));
     let mut routes = Router::new();
     // Bytes are shared between the routes and all requests.
@@ -47,14 +46,14 @@ pub(crate) fn routes(issuer: &Issuer, options: &ProviderOptions) -> Router<Arc<S
 }
 
 /// Returns a route of a document that is the same for everybody: GET and HEAD without an API key.
-pub(crate) fn document_route(path: &str, document: Bytes) -> Router<Arc<Shared>> {
-    let serve = async move |State(shared): State<Arc<Shared>>, request: Request| {
-        to_everybody("document", &shared.options, request, |head| {
+pub(crate) fn document_route(path: &str, document: Bytes) -> Router<Arc<ProviderState>> {
+    let serve = async move |State(provider): State<Arc<ProviderState>>, request: Request| {
+        to_everybody("document", &provider.options, request, |head| {
             if !matches!(head.method, Method::GET | Method::HEAD) {
                 return Err(Refusal::Method("GET, HEAD"));
             }
             // The HTTP server leaves out the body of the answer to HEAD, and keeps its length.
-            let mut response = json(StatusCode::OK, document);
+            let mut response = answer::json(StatusCode::OK, document);
             response.headers_mut().insert(CACHE_CONTROL, CACHEABLE);
             Ok(response)
         })
@@ -65,10 +64,13 @@ pub(crate) fn document_route(path: &str, document: Bytes) -> Router<Arc<Shared>>
 
 /// No client has registered an address to be sent back to, so the answer is no redirection (RFC
 /// 6749 section 4.1.2.1).
-async fn refuse_authorization(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+async fn refuse_authorization(
+    State(provider): State<Arc<ProviderState>>,
+    request: Request,
+) -> Response {
     to_everybody(
         "authorization",
-        &shared.options,
+        &provider.options,
         request,
         |head| match head.method {
             Method::GET | Method::HEAD | Method::POST => Err(Refusal::ResponseType),
@@ -80,48 +82,21 @@ async fn refuse_authorization(State(shared): State<Arc<Shared>>, request: Reques
 
 /// Writes the metadata: OpenID Connect Discovery 1.0 section 3 and RFC 8414 section 2.
 fn metadata(issuer: &Issuer, options: &ProviderOptions) -> String {
-    let text = |text: &str| {
-        let mut out = String::new();
-        write_string(text, &mut out);
-        out
-    };
+    let signing = json!([bankrail_jose::algorithm::SIGNATURE]);
     let scopes = options.advertised_scopes();
-    let signing = format!("[{}]", text(bankrail_jose::algorithm::SIGNATURE));
-    let members = [
-        ("issuer", text(issuer.as_str())),
-        ("token_endpoint", text(&issuer.url_of(&options.token_path))),
-        (
-            "grant_types_supported",
-            r#"["client_credentials"]"#.to_owned(),
-        ),
-        (
-            "token_endpoint_auth_methods_supported",
-            r#"["private_key_jwt"]"#.to_owned(),
-        ),
-        (
-            "token_endpoint_auth_signing_alg_values_supported",
-            signing.clone(),
-        ),
-        (
-            "scopes_supported",
-            format!(
-                "[{}]",
-                scopes
-                    .iter()
-                    .map(|scope| text(scope.as_str()))
-                    .collect::<Vec<_>>()
-                    .join(",")
-            ),
-        ),
-        (
-            "authorization_endpoint",
-            text(&issuer.url_of(&options.authorization_path())),
-        ),
-        ("response_types_supported", "[]".to_owned()),
-        ("jwks_uri", text(&issuer.url_of(&issuer.keys_path()))),
-        ("subject_types_supported", r#"["public"]"#.to_owned()),
-        ("id_token_signing_alg_values_supported", signing),
-    ];
-    let members = members.map(|(name, json)| format!(r#""{name}":{json}"#));
-    format!("{{{}}}", members.join(","))
+    let scopes: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+    json!({
+        "issuer": issuer.as_str(),
+        "token_endpoint": issuer.url_of(&options.token_path),
+        "grant_types_supported": ["client_credentials"],
+        "token_endpoint_auth_methods_supported": ["private_key_jwt"],
+        "token_endpoint_auth_signing_alg_values_supported": signing,
+        "scopes_supported": scopes,
+        "authorization_endpoint": issuer.url_of(&options.authorization_path()),
+        "response_types_supported": [],
+        "jwks_uri": issuer.url_of(&issuer.keys_path()),
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": signing,
+    })
+    .to_string()
 }

@@ -1,10 +1,10 @@
 //! The steps that both endpoints have in common.
 
 use super::answer::Exchange;
+use super::api_key::customer_of;
 use super::audit::{AuditEvent, AuditOptions, AuditRecord};
 use super::refusal::Refusal;
-use super::shared::Shared;
-use crate::{Customer, ProviderOptions};
+use super::{Customer, ProviderOptions, ProviderState};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use bankrail_http::__private::{BodyError, Endpoint};
@@ -46,7 +46,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
 
 /// A call of a customer.
 pub(crate) struct Call<'a> {
-    pub(crate) shared: &'a Shared,
+    pub(crate) provider: &'a ProviderState,
     pub(crate) exchange: &'a Exchange<'a>,
     pub(crate) customer: &'a Customer,
     pub(crate) headers: &'a HeaderMap,
@@ -61,7 +61,7 @@ impl Call<'_> {
         with_headers: bool,
     ) -> Result<Option<Decision>, Refusal> {
         let admitted = self
-            .shared
+            .provider
             .limiter
             .admit(self.customer.code.as_str(), limit, self.now)
             .await;
@@ -74,7 +74,7 @@ impl Call<'_> {
         &self,
         event: impl FnOnce(&AuditOptions) -> AuditEvent,
     ) -> Result<(), Refusal> {
-        let Some((log, options)) = &self.shared.options.audit else {
+        let Some((log, options)) = &self.provider.options.audit else {
             return Ok(());
         };
         let customer = self.customer.code.clone();
@@ -93,7 +93,7 @@ impl Call<'_> {
 }
 
 struct Steps<'a, S> {
-    shared: &'a Shared,
+    provider: &'a ProviderState,
     exchange: &'a Exchange<'a>,
     of: PhantomData<S>,
 }
@@ -101,7 +101,7 @@ struct Steps<'a, S> {
 impl<S: Operation> Steps<'_, S> {
     fn call<'a>(&'a self, customer: &'a Customer, head: &'a Parts, now: Timestamp) -> Call<'a> {
         Call {
-            shared: self.shared,
+            provider: self.provider,
             exchange: self.exchange,
             customer,
             headers: &head.headers,
@@ -117,7 +117,7 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
     type Refusal = Refusal;
 
     async fn identify(&self, head: &Parts) -> Result<Arc<Customer>, Refusal> {
-        self.shared.customer_of(&head.headers).await
+        customer_of(&head.headers, &*self.provider.directory).await
     }
 
     fn caller_name<'a>(&self, customer: &'a Arc<Customer>) -> &'a str {
@@ -126,13 +126,13 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
 
     fn body_bounds(&self) -> (usize, Duration) {
         (
-            S::max_body_bytes(&self.shared.options),
-            self.shared.options.body_timeout,
+            S::max_body_bytes(&self.provider.options),
+            self.provider.options.body_timeout,
         )
     }
 
     fn now(&self) -> Timestamp {
-        self.shared.options.clock.now()
+        self.provider.options.clock.now()
     }
 
     async fn prove(
@@ -147,14 +147,14 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
             Ok(input) => return Ok(input),
             Err(refusal) => refusal,
         };
-        let row = refusal.row(self.exchange.key, &self.shared.options);
+        let row = refusal.row(self.exchange.key, &self.provider.options);
         // Only requests that fail are charged to this budget: otherwise an attacker with the API
         // key alone could use up the customer's limit. The same work was done for every rest of the
         // budget, so that the answer's time reveals nothing.
         if let Some(budget) = row.budget
             && let Err(limit) = call.admit(budget, false).await
         {
-            self.exchange.log(&row, Some(&customer.code));
+            row.log(self.exchange, Some(&customer.code));
             return Err(limit);
         }
         Err(refusal)
@@ -169,7 +169,7 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
     ) -> Result<Response, Refusal> {
         let call = self.call(customer, head, now);
         let decision = call
-            .admit(S::LIMIT, self.shared.options.rate_limit_headers)
+            .admit(S::LIMIT, self.provider.options.rate_limit_headers)
             .await?;
         // Set once for each request; a second decision cannot come.
         let _ = self.exchange.admitted.set(decision);
@@ -179,13 +179,13 @@ impl<S: Operation> Endpoint for Steps<'_, S> {
 
 /// Answers every request to the endpoint's path.
 pub(crate) async fn handle<S: Operation>(
-    State(shared): State<Arc<Shared>>,
+    State(provider): State<Arc<ProviderState>>,
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let exchange = Exchange::new(S::NAME, &head.extensions, &shared.options);
+    let exchange = Exchange::new(S::NAME, &head.extensions, &provider.options);
     let steps = Steps::<S> {
-        shared: &shared,
+        provider: &provider,
         exchange: &exchange,
         of: PhantomData,
     };

@@ -1,99 +1,18 @@
-//! Options of a provider.
+//! The checks of a provider's options, and those options that are set in another way than by their
+//! value.
 
+use super::ProviderOptions;
 use super::audit::{AuditLog, AuditOptions};
+use super::failure::StatementFailure;
 use super::issuer::{Issuer, is_literal_path};
+use super::report_day::ReportDay;
 use super::time_zone::{ReportTimeZone, similar_names};
-use crate::{BookingDayPolicy, CursorSecret, ReportDay, StatementFailure};
-use bankrail_client_assertion::ReplayPolicy;
-use bankrail_client_assertion::token::{Scope, ScopeSet, TokenRequest, TokenResponse, names};
-use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
-use bankrail_http::{__private::LineBound, HeadBounds};
-use bankrail_rate_limit::Limiter;
-use bankrail_statement::{ErrorCode, StatementRequest};
-use bankrail_values::{Clock, RandomnessError, SystemClock, excerpt};
+use bankrail_client_assertion::token::ScopeSet;
+use bankrail_statement::ErrorCode;
+use bankrail_values::{RandomnessError, excerpt};
 use http::StatusCode;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
-
-bankrail_values::options! {
-    /// Options of a [`Provider`](crate::Provider).
-    #[derive(Clone, Debug)]
-    pub struct ProviderOptions {
-        /// The limits and their counters. Default: the specification's table, counted in this
-        /// process's memory.
-        pub(crate) limiter(Arc<Limiter> => Some): Option<Arc<Limiter>> = None,
-        /// The clock. Default: the operating system's.
-        pub(crate) clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// The clock for the validity of assertions, for a test bank whose
-        /// [`ProviderOptions::clock`] differs from the customers' clocks. Default:
-        /// [`ProviderOptions::clock`].
-        pub(crate) assertion_clock(Arc<dyn Clock> => Some): Option<Arc<dyn Clock>> = None,
-        /// The secret that seals cursors. Default: a new one for each provider, so that cursors of
-        /// another process or from before a restart are refused.
-        pub(crate) cursor_secret(CursorSecret => Some): Option<CursorSecret> = None,
-        /// A path before those of both endpoints, such as `/bank`. Default: none.
-        pub(crate) base_path(into): String = String::new(),
-        /// The token endpoint's path below the base. Default: `/v1.0/auth`.
-        pub(crate) token_path(into): String = TOKEN_PATH.to_owned(),
-        /// The statement endpoint's path below the base. Default: `/accounts/v2.0/statement`.
-        pub(crate) statement_path(into): String = STATEMENT_PATH.to_owned(),
-        /// The scopes that the issuer's metadata names. Default: the one that a statement needs.
-        pub(crate) scopes_supported(ScopeSet => Some): Option<ScopeSet> = None,
-        /// If true, the routers serve [`Provider::openapi`](crate::Provider::openapi) to everybody,
-        /// at `/openapi.json` below the base. Default: true.
-        pub(crate) serve_openapi: bool = true,
-        /// The lifetime of a token: a second or more, in whole seconds. Default: 3600 seconds.
-        pub(crate) token_lifetime(Duration => |lifetime| Duration::from_secs(lifetime.as_secs())): Duration =
-            Duration::from_secs(TokenResponse::DEFAULT_LIFETIME),
-        /// The rule that decides which assertions count as replayed. Default:
-        /// [`ReplayPolicy::JtiIfPresent`].
-        pub(crate) replay_policy: ReplayPolicy = ReplayPolicy::default(),
-        /// The scope that a statement needs. Default: `GBL.INSTO.ACCOUNTS.STATEMENT.READ`.
-        pub(crate) statement_scope: Scope = Scope::parse(names::STATEMENT_READ).expect("a constant that is a scope"),
-        /// The shape of the token endpoint's error bodies (Specification: "Errors", which leaves it
-        /// open). Default: [`TokenErrorStyle::Rfc6749`].
-        pub(crate) token_error_body: TokenErrorStyle = TokenErrorStyle::default(),
-        /// If true, every statement has `sortOrder`. Default: false, as the specification has it
-        /// "only in some responses" ("Statement response"). It is then on all pages of a statement
-        /// whose account has virtual accounts or whose first request names an order, and on no page
-        /// of any other.
-        pub(crate) always_say_sort_order: bool = false,
-        /// If true, a statement shows the parties and texts of fast payments when its request has
-        /// no `includeNarrative`. Default: true.
-        pub(crate) narrative_by_default: bool = true,
-        /// If true, the answers of both endpoints have `RateLimit` and `RateLimit-Policy`. Default:
-        /// false. Every 429 has a `Retry-After` in either case.
-        pub(crate) rate_limit_headers: bool = false,
-        /// The time in which the body of a request must arrive. After it the answer is 408.
-        /// Default: 15 s.
-        pub(crate) body_timeout: Duration = Duration::from_secs(15),
-        /// The most bytes of a token request. Default: 32 KiB, and a larger value has no effect.
-        pub(crate) max_token_body_bytes: usize = TokenRequest::MAX_BYTES,
-        /// The most bytes of a statement request. Default: 16 KiB, and a larger value has no
-        /// effect.
-        pub(crate) max_statement_body_bytes: usize = StatementRequest::MAX_BYTES,
-        /// The most bytes of the address and of the headers of a request. Beyond them the answer is
-        /// 414 or 431. The server under the routers must allow more, so that it does not answer by
-        /// itself. Default: [`HeadBounds::default`].
-        pub(crate) head_bounds: HeadBounds = HeadBounds::default(),
-        /// `RptgSrc/Prtry` of reports whose account has none: 1 to 35 characters. Default: `CMM`.
-        pub(crate) reporting_source(into): String = "CMM".to_owned(),
-        /// The treatment of a booking whose day is not that of a report made now
-        /// ([`ReportDay::check`]); a ledger applies it
-        /// ([`Ledger::follow_report_day`](crate::Ledger::follow_report_day)). Default:
-        /// [`BookingDayPolicy::Warn`].
-        pub(crate) booking_day_policy: BookingDayPolicy = BookingDayPolicy::default(),
-        ;
-        pub(crate) issuer: Option<String> = None,
-        pub(crate) error_codes: BTreeMap<StatementFailure, ErrorCode> = BTreeMap::new(),
-        pub(crate) error_statuses: BTreeMap<StatementFailure, StatusCode> = BTreeMap::new(),
-        pub(crate) audit: Option<(Arc<dyn AuditLog>, AuditOptions)> = None,
-        pub(crate) report_time_zone: ReportTimeZone = ReportTimeZone::default(),
-        /// Bounds the lines about calls without a known API key.
-        pub(crate) strangers: Arc<LineBound> = Arc::default(),
-    }
-}
 
 impl ProviderOptions {
     /// Records each token granted and each page of a statement served, before its answer is sent.
@@ -155,7 +74,7 @@ impl ProviderOptions {
     }
 
     /// Returns the day of reports made with these options.
-    pub(crate) fn report_day(&self) -> ReportDay {
+    pub(super) fn report_day(&self) -> ReportDay {
         ReportDay::new(
             Arc::clone(&self.clock),
             self.report_time_zone.clone(),
@@ -164,18 +83,18 @@ impl ProviderOptions {
     }
 
     /// Returns the path of the OpenAPI document, if it is served.
-    pub(crate) fn openapi_path(&self) -> Option<String> {
+    pub(super) fn openapi_path(&self) -> Option<String> {
         self.serve_openapi
             .then(|| format!("{}/openapi.json", self.base_path.trim_end_matches('/')))
     }
 
     /// Returns the path of the authorization endpoint.
-    pub(crate) fn authorization_path(&self) -> String {
+    pub(super) fn authorization_path(&self) -> String {
         format!("{}/authorize", self.base_path.trim_end_matches('/'))
     }
 
     /// Returns the code and the status of a failure of the statement endpoint.
-    pub(crate) fn answer(&self, failure: StatementFailure) -> (ErrorCode, StatusCode) {
+    pub(super) fn answer(&self, failure: StatementFailure) -> (ErrorCode, StatusCode) {
         let code = self
             .error_codes
             .get(&failure)
@@ -191,14 +110,14 @@ impl ProviderOptions {
     }
 
     /// Returns the scopes of the metadata.
-    pub(crate) fn advertised_scopes(&self) -> ScopeSet {
+    pub(super) fn advertised_scopes(&self) -> ScopeSet {
         self.scopes_supported
             .clone()
             .unwrap_or_else(|| ScopeSet::of(self.statement_scope.clone()))
     }
 
     /// Checks the options and prefixes the paths with the base path.
-    pub(crate) fn checked(mut self) -> Result<(Self, Option<Issuer>), ProviderOptionsError> {
+    pub(super) fn checked(mut self) -> Result<(Self, Option<Issuer>), ProviderOptionsError> {
         for path in [&mut self.token_path, &mut self.statement_path] {
             *path = checked_path(&self.base_path, path)?;
         }

@@ -2,11 +2,11 @@
 //! answer and the log: status, code, title, log line, metric label, detail, and the budget that it
 //! is charged to.
 
-use super::api_key::ApiKeyFault;
+use super::answer::Exchange;
 use super::statement_endpoint::report::PageError;
 use crate::{ProviderOptions, StatementFailure as Failure};
-use bankrail_client_assertion::AssertionError;
 use bankrail_client_assertion::token::{NoScopeGrantedError, TokenErrorCode, TokenRequestError};
+use bankrail_client_assertion::{AssertionError, CustomerCode};
 use bankrail_http::{
     __private::{BodyError, EndpointFault},
     HeadError,
@@ -29,7 +29,8 @@ pub(crate) enum Refusal {
     TimedOut,
     UnknownPath,
     Head(HeadError),
-    ApiKey(ApiKeyFault),
+    /// The API key is absent or not a customer's; the text is the answer's.
+    ApiKey(&'static str),
     Body(BodyError),
     /// The body is compressed.
     Encoding(Failure),
@@ -91,13 +92,13 @@ pub(crate) struct Row {
     pub(crate) header: Option<(HeaderName, String)>,
     /// The budget that it is charged to if the request has not proved to be the customer's.
     pub(crate) budget: Option<CallType>,
-    pub(crate) log: Option<Line>,
+    log: Option<Line>,
 }
 
 /// A line of the log, with the kind of an error. Its text and its causes are not logged: the error
 /// of a ledger or a store can quote names, accounts and amounts, and that of an assertion quotes
 /// it.
-pub(crate) enum Line {
+enum Line {
     /// Something of the provider's failed.
     Failed(&'static str, String),
     /// The kind of the error, and what to check; no text of the customer's.
@@ -166,6 +167,22 @@ impl Row {
             ..self
         }
     }
+
+    /// Logs what support staff need to know of the refusal.
+    pub(super) fn log(&self, exchange: &Exchange<'_>, customer: Option<&CustomerCode>) {
+        match &self.log {
+            Some(Line::Failed(what, kind)) => exchange.log_failure(what, kind),
+            Some(Line::AssertionRefused(kind, advice)) => tracing::info!(
+                request_key = %exchange.key,
+                endpoint = %exchange.endpoint,
+                customer = customer.map(tracing::field::display),
+                error = %kind,
+                advice,
+                "assertion refused"
+            ),
+            None => {}
+        }
+    }
 }
 
 impl Refusal {
@@ -189,10 +206,8 @@ impl Refusal {
                 }
                 _ => row(Failure::HeadersTooLarge, "head").title("Headers too large"),
             },
-            Self::ApiKey(fault) => {
-                let row = row(Failure::ApiKey, "api_key")
-                    .title(fault.title())
-                    .detail(fault.title());
+            Self::ApiKey(title) => {
+                let row = row(Failure::ApiKey, "api_key").title(*title).detail(title);
                 row.header(WWW_AUTHENTICATE, "Bearer")
             }
             Self::Body(error) => {

@@ -1,21 +1,24 @@
 //! `POST /accounts/v2.0/statement`: a page of an account's entries of today (Specification:
 //! "Request statement").
 
+mod cursor;
 pub(crate) mod report;
 
-use crate::ProviderOptions;
+pub use cursor::CursorSecret;
+
+use super::ProviderOptions;
 use super::answer::json;
 use super::audit::AuditEvent;
-use super::cursor::{Owner, Walk};
-use super::operation::{Call, Operation};
 use super::failure::StatementFailure;
 use super::ledger::{LedgerAnswer, LedgerPage, StatementQuery};
+use super::operation::{Call, Operation};
 use super::refusal::Refusal;
 use axum::response::Response;
 use bankrail_client_assertion::token::{AccessToken, TokenGrant};
 use bankrail_http::{__private::BodyError, content};
 use bankrail_rate_limit::CallType;
-use bankrail_statement::{AccountKind, NextPage, StatementRequest, StatementResponse};
+use bankrail_statement::{AccountKind, NextPage, SortOrder, StatementRequest, StatementResponse};
+use bankrail_values::Date;
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::AUTHORIZATION;
@@ -36,7 +39,7 @@ impl Operation for Statement {
     async fn authenticate(call: &Call<'_>, body: Self::Input) -> Result<Self::Input, Refusal> {
         let grant = grant(call).await?;
         // The customer may have lost the scope since the token was issued.
-        let scope = call.shared.options.statement_scope.as_str();
+        let scope = call.provider.options.statement_scope.as_str();
         let has_scope = grant.scopes.contains(scope) && call.customer.scopes.contains(scope);
         if has_scope {
             Ok(body)
@@ -58,23 +61,19 @@ impl Operation for Statement {
         let account = request
             .account()
             .map_err(|_| Refusal::Account(request.account_id().to_owned()))?;
-        let (customer, options) = (&call.customer.code, &call.shared.options);
-        let owner = Owner {
-            customer,
-            account: &account,
-        };
+        let (customer, options) = (&call.customer.code, &call.provider.options);
         let (walk, position) = match &request.cursor {
             None => {
                 let narrative = request
                     .include_narrative
                     .unwrap_or(options.narrative_by_default);
                 (
-                    Walk::of(&request, narrative, call.shared.report_day.of(call.now)),
+                    Walk::of(&request, narrative, call.provider.report_day.of(call.now)),
                     None,
                 )
             }
             Some(cursor) => {
-                let opened = call.shared.cursors.open(&owner, cursor);
+                let opened = call.provider.cursors.open(customer, &account, cursor);
                 let (walk, position) = opened
                     .filter(|(walk, _)| walk.agrees_with(&request))
                     .ok_or(Refusal::Cursor)?;
@@ -89,7 +88,7 @@ impl Operation for Statement {
             max_entries: request.max_entries.unwrap_or_default(),
             sort_order: walk.order,
         };
-        let page = match call.shared.ledger.statement(&query).await {
+        let page = match call.provider.ledger.statement(&query).await {
             Ok(LedgerAnswer::Page(page)) => page,
             Ok(LedgerAnswer::UnknownAccount) => {
                 return Err(Refusal::Account(query.account.as_str().to_owned()));
@@ -122,7 +121,7 @@ async fn grant(call: &Call<'_>) -> Result<TokenGrant, Refusal> {
         .and_then(|value| AccessToken::from_authorization(value).ok())
         .ok_or(Refusal::BadToken)?;
     let grant = call
-        .shared
+        .provider
         .tokens
         .find(token.hash(), call.now)
         .await
@@ -152,12 +151,8 @@ async fn answer_page(
     if request.cursor.is_none() {
         // The first page decides for all pages of the walk; the cursor carries it.
         let has_virtual_accounts = page.account.kind == AccountKind::WithVirtualAccounts;
-        walk.says_order |= call.shared.options.always_say_sort_order || has_virtual_accounts;
+        walk.has_order |= call.provider.options.always_say_sort_order || has_virtual_accounts;
     }
-    let owner = Owner {
-        customer: &query.customer,
-        account: &query.account,
-    };
     let next = match &page.next {
         None => NextPage::None,
         Some(next) if Some(next) == query.position.as_ref() => {
@@ -167,16 +162,19 @@ async fn answer_page(
             return Err(broken(report::PageError::NothingBeforeMore));
         }
         Some(next) => NextPage::At {
-            cursor: call.shared.cursors.seal(&owner, walk, next),
+            cursor: call
+                .provider
+                .cursors
+                .seal(&query.customer, &query.account, walk, next),
         },
     };
     let page = report::read_entries(page, walk.narrative)
         .await
         .map_err(broken)?;
     let mut response = StatementResponse::new(&query.account, call.exchange.key, next);
-    response.sort_order = walk.says_order.then_some(walk.order);
+    response.sort_order = walk.has_order.then_some(walk.order);
     let body = report::write(
-        &call.shared.options,
+        &call.provider.options,
         &response,
         walk.narrative,
         page,
@@ -184,4 +182,35 @@ async fn answer_page(
     )
     .map_err(broken)?;
     Ok(json(StatusCode::OK, body))
+}
+
+/// The choices that all pages of one statement share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Walk {
+    day: Date,
+    order: SortOrder,
+    narrative: bool,
+    /// If true, each of its pages has `sortOrder`; otherwise none has.
+    has_order: bool,
+}
+
+impl Walk {
+    /// Returns the walk that starts with this request on this day. Its pages have `sortOrder` if
+    /// the request has.
+    fn of(request: &StatementRequest, narrative: bool, day: Date) -> Self {
+        Self {
+            day,
+            order: request.order(),
+            narrative,
+            has_order: request.sort_order.is_some(),
+        }
+    }
+
+    /// Returns true if a later request of this walk repeats or omits the choices of the first one.
+    fn agrees_with(self, request: &StatementRequest) -> bool {
+        request.sort_order.is_none_or(|order| order == self.order)
+            && request
+                .include_narrative
+                .is_none_or(|narrative| narrative == self.narrative)
+    }
 }

@@ -1,13 +1,12 @@
 //! `POST /v1.0/auth`: exchanges an assertion for an access token (Specification: "Obtain access
 //! token").
 
-use crate::ProviderOptions;
 use super::answer::json;
 use super::audit::AuditEvent;
-use super::operation::{Call, Operation};
 use super::failure::StatementFailure;
+use super::operation::{Call, Operation};
 use super::refusal::Refusal;
-use super::shared::Shared;
+use super::{ProviderOptions, ProviderState};
 use axum::response::Response;
 use bankrail_client_assertion::token::{
     AccessToken, TokenGrant, TokenHash, TokenRequest, TokenResponse,
@@ -44,7 +43,7 @@ impl Operation for Token {
         let request = TokenRequest::from_form(content::content_type(call.headers), &form)
             .map_err(Refusal::Form)?;
         let unverified = call
-            .shared
+            .provider
             .verifier
             .read(request.assertion().expose_secret())?;
         // Before the signature is verified, so that another customer's assertion is not used up.
@@ -52,7 +51,7 @@ impl Operation for Token {
             return Err(Refusal::OtherCustomer);
         }
         let judged_at = call
-            .shared
+            .provider
             .options
             .assertion_clock
             .as_ref()
@@ -76,7 +75,7 @@ impl Operation for Token {
         // Before the assertion is used up, so that a failure of the random generator costs the
         // customer nothing.
         let token = AccessToken::generate().map_err(Refusal::Randomness)?;
-        let lifetime = call.shared.options.token_lifetime;
+        let lifetime = call.provider.options.token_lifetime;
         let expires_at = call.now.saturating_add(lifetime);
         let scopes = granted.scopes();
         let grant = TokenGrant::new(
@@ -85,7 +84,7 @@ impl Operation for Token {
             call.now,
             expires_at,
         );
-        store(call.shared, &verified, judged_at, token.hash(), grant).await?;
+        store(call.provider, &verified, judged_at, token.hash(), grant).await?;
         let key_id = || verified.key_id().map(str::to_owned);
         // After the grant is stored: a record of a token that nobody can use would be wrong.
         call.audit(|_| AuditEvent::TokenGranted {
@@ -103,7 +102,7 @@ impl Operation for Token {
 
 /// Uses up the assertion and stores the grant.
 async fn store(
-    shared: &Shared,
+    provider: &ProviderState,
     verified: &VerifiedAssertion,
     judged_at: Timestamp,
     hash: TokenHash,
@@ -112,10 +111,10 @@ async fn store(
     // The store goes by the provider's clock, which may be ahead of the one that judged the
     // assertion.
     let ahead = grant.issued_at.saturating_since(judged_at);
-    let claim = verified.replay_key(shared.options.replay_policy)?;
+    let claim = verified.replay_key(provider.options.replay_policy)?;
     let claim =
         claim.map(|claim| ReplayKey::new(claim.key, claim.expires_at.saturating_add(ahead)));
-    match shared
+    match provider
         .tokens
         .grant_once(claim, hash, grant)
         .await

@@ -49,7 +49,8 @@ fn the_published_document_is_that_of_the_defaults() {
 /// read as that document, and the failures in it are those of the code.
 #[test]
 fn the_template_is_the_document_of_the_defaults() {
-    let template: Value = serde_json::from_str(include_str!("../../src/endpoints/openapi.json")).unwrap();
+    let template: Value =
+        serde_json::from_str(include_str!("../../src/endpoints/openapi.json")).unwrap();
     let mut made = openapi(named);
     let messages: Value = serde_json::from_str(&bankrail_webhook::schema::components()).unwrap();
     let schemas = made["components"]["schemas"].as_object_mut().unwrap();

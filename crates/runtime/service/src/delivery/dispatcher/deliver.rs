@@ -1,29 +1,36 @@
 //! One delivery: seal, send, judge the answer, and record it.
 
-use super::super::breaker::{Ended, Health};
-use super::super::endpoint::{Endpoint, Known};
+use super::super::breaker::Health;
+use super::super::endpoint::{Endpoint, KnownEndpoint};
 use super::super::transport::{
-    Transport, TransportErrorKind, TransportRequest, TransportResponse, is_of_gateway,
+    TransportErrorKind, TransportRequest, TransportResponse, is_of_gateway,
 };
-use super::leases::end_lease;
-use super::{Leased, MissingAcknowledgement, Shared};
-use crate::measure;
+use super::{DispatcherState, Leased, MissingAcknowledgement, measure};
+
+use bankrail_http::__private::RetryAfter;
 use bankrail_http::tls::TlsFault;
-use bankrail_http::{__private::RetryAfter, CpuPool};
 use bankrail_mailbox::{
-    Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, Intervention, OutboxEntry,
+    Circuit, DeliveryNote, DeliveryRecord, Disposition, EndpointId, EntryId, Intervention,
+    OutboxEntry,
 };
 use bankrail_secured_payload::{SealError, SecuredPayload};
-use bankrail_values::{Timestamp, jitter};
+use bankrail_values::{StoreError, StoreFuture, Timestamp, jitter};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, MessageKind};
 use futures_util::FutureExt as _;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-impl Shared {
+/// The first and the longest pause before a lease is ended again after a failure of the outbox.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The most bytes of an answer that are read: an acknowledgement is far shorter.
+const MAX_RESPONSE_BYTES: usize = 64 * 1024;
+
+impl DispatcherState {
     /// Makes one delivery of a leased entry and records it. `leave` is called when only the record
     /// is left to wait for.
     pub(super) async fn deliver(
@@ -63,15 +70,9 @@ impl Shared {
         let rest = outcome
             .rest()
             .map(|asked| self.options.schedule.granted(asked));
-        let news = known.after(
-            Ended {
-                circuit: entry.circuit,
-                health,
-                rest,
-                at: ended,
-            },
-            &self.options.breaker,
-        );
+        let news = known
+            .breaker
+            .after(entry.circuit, health, rest, ended, &self.options.breaker);
         // Before the lease ends with the record, so that no other entry is leased meanwhile.
         if let Some(news) = news {
             self.hold(&entry.message.endpoint, news).await;
@@ -83,7 +84,7 @@ impl Shared {
             note: outcome.note,
         };
         let next = self.next(&entry, &outcome, ended).await;
-        measure::delivery::delivered(
+        measure::delivered(
             &entry.message.kind,
             next == Disposition::Delivered,
             outcome.note,
@@ -132,20 +133,11 @@ impl Shared {
 
     async fn post(
         &self,
-        known: &Known,
+        known: &KnownEndpoint,
         entry: &OutboxEntry,
         headers: Option<DeliveryHeaders>,
         now: Timestamp,
     ) -> Outcome {
-        let terms = Terms {
-            timeout: self.options.timeout,
-            max_response_bytes: self.options.max_response_bytes,
-            retry_unacknowledged: known
-                .endpoint
-                .missing_acknowledgement()
-                .unwrap_or(self.options.missing_acknowledgement)
-                == MissingAcknowledgement::Failed,
-        };
         let kind = entry.message.kind.as_str().parse::<MessageKind>();
         let (Ok(kind), Some(headers)) = (kind, headers) else {
             // Another version of this crate may have enqueued it.
@@ -157,16 +149,7 @@ impl Shared {
             headers,
             body: &entry.message.body,
         };
-        // A burst to one endpoint is not sealed ahead of the messages to others.
-        let pool = self.pool.lane(&entry.message.endpoint);
-        let made = post(
-            &known.endpoint,
-            &stored,
-            &*self.transport,
-            &pool,
-            &terms,
-            now,
-        );
+        let made = self.send(&known.endpoint, &stored, now);
         // A panic of the caller's transport or sealer is a failure like others, and must not keep
         // the entry leased.
         AssertUnwindSafe(made)
@@ -176,6 +159,82 @@ impl Shared {
                 tracing::error!(entry = %entry.id, "a delivery panicked");
                 Outcome::without_answer(DeliveryNote::Other, Health::Bad)
             })
+    }
+
+    /// Makes a delivery. Sealing and sending are each cut off after the time-out.
+    async fn send(&self, endpoint: &Endpoint, message: &Stored<'_>, now: Timestamp) -> Outcome {
+        let request = match self.request(endpoint, message).await {
+            Ok(request) => request,
+            Err(health) => return Outcome::without_answer(DeliveryNote::NotSealed, health),
+        };
+        // The transport has the time-out too, but a transport of the caller's may ignore it.
+        let sent = timeout(self.options.timeout, self.transport.post(request)).await;
+        match sent.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into())) {
+            Ok(answer) => {
+                let missing = endpoint
+                    .missing_acknowledgement
+                    .unwrap_or(self.options.missing_acknowledgement);
+                judge(&answer, missing, now)
+            }
+            Err(error) => {
+                tracing::debug!(endpoint = %endpoint.id(), error = %error.kind(), "no answer");
+                if error.kind() == TransportErrorKind::Tls {
+                    // An alert after the handshake, of which the kind alone is known.
+                    let fault = TlsFault::within(&error).unwrap_or(TlsFault::Refused);
+                    let (cause, advice) = (fault.cause(), fault.advice());
+                    tracing::warn!(endpoint = %endpoint.id(), cause, advice, "no secure connection to a receiver");
+                }
+                Outcome::without_answer(note_of(error.kind()), Health::Bad)
+            }
+        }
+    }
+
+    /// Returns the request, with the headers of the specification's table, the receiver's API key,
+    /// the media types, a wish for an uncompressed answer, and no others. If the message cannot be
+    /// sealed, returns what this shows about the receiver: a sealer that hangs counts as a failure
+    /// of the receiver.
+    async fn request(
+        &self,
+        endpoint: &Endpoint,
+        message: &Stored<'_>,
+    ) -> Result<TransportRequest, Health> {
+        // A burst to one endpoint is not sealed ahead of the messages to others.
+        let pool = self.pool.lane(endpoint.id());
+        let sealing = endpoint.sealer.seal(message.body, &pool);
+        let sealed = match timeout(self.options.timeout, sealing).await {
+            Ok(Ok(sealed)) => sealed,
+            Err(_) => {
+                tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");
+                return Err(Health::Bad);
+            }
+            Ok(Err(error)) => {
+                // The error would name members of the message, which are not logged.
+                let reason = match &error {
+                    SealError::NotJson(_) => "the message is not acceptable JSON".to_owned(),
+                    other => other.to_string(),
+                };
+                tracing::error!(endpoint = %endpoint.id(), reason, "a message could not be sealed");
+                return Err(Health::Unknown);
+            }
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (name, value) in message.headers.pairs() {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Health::Unknown)?;
+            let value = HeaderValue::try_from(value).map_err(|_| Health::Unknown)?;
+            headers.insert(name, value);
+        }
+        headers.extend(endpoint.api_key.clone());
+        Ok(TransportRequest {
+            url: endpoint.url(message.kind),
+            headers,
+            body: SecuredPayload::new(sealed).to_json().into(),
+            client_certificate: endpoint.client_certificate.clone(),
+            timeout: self.options.timeout,
+            max_response_bytes: MAX_RESPONSE_BYTES,
+        })
     }
 
     /// Pauses deliveries to an endpoint, for all dispatchers over the outbox.
@@ -209,11 +268,45 @@ impl Shared {
             .schedule
             .after_failure(made, now, outcome.retry_after, jitter());
         if next == Disposition::DeadLetter {
-            measure::delivery::dead_letter(&entry.message.kind);
+            measure::dead_letter(&entry.message.kind);
             tracing::error!(entry = %entry.id, %endpoint, deliveries = made, "a message became a dead letter");
         }
         next
     }
+}
+
+/// Ends a lease: tries until the outbox answers, as long as the lease lasts. `waits` is called if
+/// it does not at once.
+///
+/// The next lease follows an answer at once, so that a store can make both durable together.
+async fn end_lease<'a>(
+    entry: EntryId,
+    lease_ends: Instant,
+    waits: impl FnOnce(),
+    mut attempt: impl FnMut() -> StoreFuture<'a, bool>,
+) -> Result<bool, StoreError> {
+    let mut first = attempt();
+    let mut answer = match first.as_mut().now_or_never() {
+        Some(answer) => answer,
+        None => {
+            waits();
+            first.await
+        }
+    };
+    let mut pause = FIRST_PAUSE;
+    while let Err(error) = &answer
+        // After the end of the lease another worker may have the entry, and this record would be
+        // refused.
+        && Instant::now() + pause < lease_ends
+    {
+        tracing::warn!(%entry, %error, "the outbox failed, and is tried again");
+        tokio::time::sleep(pause).await;
+        answer = attempt().await;
+        // Doubled, so that an outbox that comes back is not met by all deliveries at once; bounded,
+        // so that a record is not late by more than a second.
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+    answer
 }
 
 /// Returns the intervention that stops an endpoint which answers 410.
@@ -225,14 +318,6 @@ fn gone() -> Intervention {
         by: "dispatcher".parse().expect("a short name"),
         reason,
     }
-}
-
-/// Bounds of a delivery.
-#[derive(Clone, Copy, Debug)]
-struct Terms {
-    timeout: Duration,
-    max_response_bytes: usize,
-    retry_unacknowledged: bool,
 }
 
 /// A message as the outbox kept it.
@@ -275,89 +360,11 @@ impl Outcome {
     }
 }
 
-/// Makes a delivery. Sealing and sending are each cut off after the time-out of the terms.
-async fn post(
-    endpoint: &Endpoint,
-    message: &Stored<'_>,
-    transport: &dyn Transport,
-    pool: &CpuPool,
-    terms: &Terms,
+fn judge(
+    answer: &TransportResponse,
+    missing_acknowledgement: MissingAcknowledgement,
     now: Timestamp,
 ) -> Outcome {
-    let request = match request(endpoint, message, pool, terms).await {
-        Ok(request) => request,
-        Err(health) => return Outcome::without_answer(DeliveryNote::NotSealed, health),
-    };
-    // The transport has the time-out too, but a transport of the caller's may ignore it.
-    let sent = tokio::time::timeout(terms.timeout, transport.post(request)).await;
-    match sent.unwrap_or_else(|_| Err(TransportErrorKind::Timeout.into())) {
-        Ok(answer) => judge(&answer, terms, now),
-        Err(error) => {
-            tracing::debug!(endpoint = %endpoint.id(), error = %error.kind(), "no answer");
-            if error.kind() == TransportErrorKind::Tls {
-                // An alert after the handshake, of which the kind alone is known.
-                let fault = TlsFault::within(&error).unwrap_or(TlsFault::Refused);
-                let (cause, advice) = (fault.cause(), fault.advice());
-                tracing::warn!(endpoint = %endpoint.id(), cause, advice, "no secure connection to a receiver");
-            }
-            Outcome::without_answer(note_of(error.kind()), Health::Bad)
-        }
-    }
-}
-
-/// Returns the request, with the headers of the specification's table, the receiver's API key, the
-/// media types, a wish for an uncompressed answer, and no others. If the message cannot be sealed,
-/// returns what this shows about the receiver: a sealer that hangs counts as a failure of the
-/// receiver.
-async fn request(
-    endpoint: &Endpoint,
-    message: &Stored<'_>,
-    pool: &CpuPool,
-    terms: &Terms,
-) -> Result<TransportRequest, Health> {
-    let sealed =
-        match tokio::time::timeout(terms.timeout, endpoint.sealer().seal(message.body, pool)).await
-        {
-            Ok(Ok(sealed)) => sealed,
-            Err(_) => {
-                tracing::error!(endpoint = %endpoint.id(), "a message was not sealed in time");
-                return Err(Health::Bad);
-            }
-            Ok(Err(error)) => {
-                // The error would name members of the message, which are not logged.
-                let reason = match &error {
-                    SealError::NotJson(_) => "the message is not acceptable JSON".to_owned(),
-                    other => other.to_string(),
-                };
-                tracing::error!(endpoint = %endpoint.id(), reason, "a message could not be sealed");
-                return Err(Health::Unknown);
-            }
-        };
-    let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    for (name, value) in message.headers.pairs() {
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| Health::Unknown)?;
-        headers.insert(
-            name,
-            HeaderValue::try_from(value).map_err(|_| Health::Unknown)?,
-        );
-    }
-    if let Some((name, value)) = endpoint.api_key() {
-        headers.insert(name.clone(), value.clone());
-    }
-    Ok(TransportRequest {
-        url: endpoint.url(message.kind),
-        headers,
-        body: SecuredPayload::new(sealed).to_json().into(),
-        client_certificate: endpoint.client_certificate().cloned(),
-        timeout: terms.timeout,
-        max_response_bytes: terms.max_response_bytes,
-    })
-}
-
-fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
     let mut outcome = Outcome {
         status: Some(answer.status.as_u16()),
         note: None,
@@ -373,10 +380,10 @@ fn judge(answer: &TransportResponse, terms: &Terms, now: Timestamp) -> Outcome {
             .is_ok_and(Acknowledgement::is_received)
         {
             outcome.note = Some(DeliveryNote::Unacknowledged);
-            outcome.delivered = !terms.retry_unacknowledged;
+            outcome.delivered = missing_acknowledgement == MissingAcknowledgement::Delivered;
             // The page of a proxy, for example. An acknowledgement with another status is the
             // receiver's own answer.
-            if terms.retry_unacknowledged && acknowledgement.is_err() {
+            if !outcome.delivered && acknowledgement.is_err() {
                 outcome.health = Health::Bad;
             }
         }

@@ -31,7 +31,7 @@ struct Taken {
 enum Place {
     Quick,
     Slow,
-    /// `None`: only its record is under way.
+    /// The delivery has ended, and only its record is under way.
     Left,
 }
 

@@ -1,8 +1,8 @@
 //! Receivers that are up again.
 
-use super::super::endpoint::Known;
+use super::super::endpoint::KnownEndpoint;
 use super::super::transport::is_of_gateway;
-use super::Shared;
+use super::DispatcherState;
 use bankrail_mailbox::{EndpointId, OutboxQuery, OutboxState};
 use bankrail_values::StoreError;
 use futures_util::{StreamExt as _, stream};
@@ -11,14 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The pause between two looks at the receivers that are down. With [`LONGEST_LOOK`], a receiver
-/// that is up again gets a message within two seconds.
-pub(super) const LOOK_EVERY: Duration = Duration::from_millis(500);
-
 /// The longest look at one receiver.
 const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
-impl Shared {
+impl DispatcherState {
     /// Lets receivers that were down and are up again be tried.
     pub(super) async fn look_for_returned(&self) {
         if !self.marked.load(Ordering::Relaxed) {
@@ -27,7 +23,7 @@ impl Shared {
                 Err(error) => tracing::error!(error = %error, "the outbox failed"),
             }
         }
-        let look = |known: Arc<Known>| async move {
+        let look = |known: Arc<KnownEndpoint>| async move {
             if self.is_up(&known).await {
                 self.retry(&known).await;
             }
@@ -38,7 +34,7 @@ impl Shared {
     }
 
     /// Lets a receiver that was down and is up again be tried.
-    pub(super) async fn retry(&self, known: &Known) {
+    pub(super) async fn retry(&self, known: &KnownEndpoint) {
         let endpoint = known.endpoint.id();
         // Before the trial, which may fail and mark it again.
         known.set_down(false);
@@ -59,8 +55,8 @@ impl Shared {
     }
 
     /// Marks the receivers as down whose messages all wait, for an opening of the circuit or for a
-    /// later time, and that were down when a dispatcher last tried. A receiver that refuses messages
-    /// would use up their deliveries at each start.
+    /// later time, and that were down when a dispatcher last tried. A receiver that refuses
+    /// messages would use up their deliveries at each start.
     async fn mark_waiting(&self) -> Result<(), StoreError> {
         let now = self.options.clock.now();
         let circuits = self.outbox.circuits().await?.into_iter();
@@ -104,7 +100,7 @@ impl Shared {
     }
 
     /// Returns true if a receiver is up, as far as the transport can tell without a message.
-    pub(super) async fn is_up(&self, known: &Known) -> bool {
+    pub(super) async fn is_up(&self, known: &KnownEndpoint) -> bool {
         let look = self.transport.is_up(&known.endpoint);
         tokio::time::timeout(LONGEST_LOOK, look)
             .await

@@ -1,25 +1,28 @@
 //! Sealed cursors: only the provider can make one, and each is valid for one walk only.
 
+use super::Walk;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_http::{
     __private::{open_or_create_secret, secret_from_base64},
     SecretError, SecretFileError,
 };
-use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder, StatementRequest};
+use bankrail_statement::{AccountId, Cursor, PagePosition, SortOrder};
 use bankrail_values::{Date, RandomnessError, fill_random};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use std::fmt;
 use std::path::Path;
 use zeroize::Zeroizing;
 
+/// The version of the sealed form, its first byte. A cursor of another version is refused.
 const VERSION: u8 = 1;
-const TAG: usize = 32;
-/// A day as it is spelled in ISO 8601.
-const DAY: usize = 10;
+const TAG_BYTES: usize = 32;
+/// The length of a day as ISO 8601 spells it.
+const DAY_BYTES: usize = 10;
+
+// The flags of a walk, in one byte.
 const BACKWARD: u8 = 1;
 const NARRATIVE: u8 = 2;
-const SAYS_ORDER: u8 = 4;
+const HAS_ORDER: u8 = 4;
 
 /// The secret that seals cursors: 32 random bytes, the same in all processes of a provider and
 /// after a restart.
@@ -60,16 +63,22 @@ impl CursorSecret {
     ///
     /// # Errors
     /// [`RandomnessError`] if the operating system's random generator fails.
-    pub(crate) fn generate() -> Result<Self, RandomnessError> {
+    pub(in crate::endpoints) fn generate() -> Result<Self, RandomnessError> {
         let mut secret = Zeroizing::new([0; 32]);
         fill_random(&mut *secret)?;
         Ok(Self(secret))
     }
 
-    /// Returns the cursor of the page after `position`.
-    pub(crate) fn seal(&self, owner: &Owner<'_>, walk: Walk, position: &PagePosition) -> Cursor {
+    /// Returns the cursor of the page after `position`, for this customer and account.
+    pub(super) fn seal(
+        &self,
+        customer: &CustomerCode,
+        account: &AccountId,
+        walk: Walk,
+        position: &PagePosition,
+    ) -> Cursor {
         let tag = self
-            .mac(owner, walk, position.as_bytes())
+            .mac(customer, account, walk, position.as_bytes())
             .finalize()
             .into_bytes();
         let day = walk.day.to_string();
@@ -84,34 +93,43 @@ impl CursorSecret {
     }
 
     /// Returns the walk and the position of a cursor; `None` unless this secret sealed it for this
-    /// owner.
-    pub(crate) fn open(&self, owner: &Owner<'_>, cursor: &Cursor) -> Option<(Walk, PagePosition)> {
+    /// customer and account.
+    pub(super) fn open(
+        &self,
+        customer: &CustomerCode,
+        account: &AccountId,
+        cursor: &Cursor,
+    ) -> Option<(Walk, PagePosition)> {
         let bytes = cursor.to_bytes().ok()?;
         let &[VERSION, flags, ref rest @ ..] = bytes.as_slice() else {
             return None;
         };
-        let (day, rest) = rest.split_at_checked(DAY)?;
+        let (day, rest) = rest.split_at_checked(DAY_BYTES)?;
         let walk = Walk::from_parts(Date::parse(str::from_utf8(day).ok()?).ok()?, flags)?;
-        let (tag, position) = rest.split_at_checked(TAG)?;
+        let (tag, position) = rest.split_at_checked(TAG_BYTES)?;
         // In constant time. The position is read only after the seal has proved right.
-        self.mac(owner, walk, position).verify_slice(tag).ok()?;
+        self.mac(customer, account, walk, position)
+            .verify_slice(tag)
+            .ok()?;
         Some((walk, PagePosition::from_bytes(position)?))
     }
 
-    fn mac(&self, owner: &Owner<'_>, walk: Walk, position: &[u8]) -> Hmac<Sha256> {
+    fn mac(
+        &self,
+        customer: &CustomerCode,
+        account: &AccountId,
+        walk: Walk,
+        position: &[u8],
+    ) -> Hmac<Sha256> {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes a key of any length");
         mac.update(b"bankrail statement cursor");
         mac.update(&[VERSION, walk.flags()]);
-        let (day, customer, account) = (
-            walk.day.to_string(),
-            owner.customer.as_str(),
-            owner.account.as_str(),
-        );
+        let day = walk.day.to_string();
         for part in [
             day.as_bytes(),
-            customer.as_bytes(),
-            account.as_bytes(),
+            customer.as_str().as_bytes(),
+            account.as_str().as_bytes(),
             position,
         ] {
             // The length before each part, so that different parts never give the same input.
@@ -122,54 +140,14 @@ impl CursorSecret {
     }
 }
 
-impl fmt::Debug for CursorSecret {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("CursorSecret(…)")
-    }
-}
-
-/// The customer and the account that a cursor is valid for.
-#[derive(Clone, Copy)]
-pub(crate) struct Owner<'a> {
-    pub(crate) customer: &'a CustomerCode,
-    pub(crate) account: &'a AccountId,
-}
-
-/// The choices that all pages of one statement share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Walk {
-    pub(crate) day: Date,
-    pub(crate) order: SortOrder,
-    pub(crate) narrative: bool,
-    /// If true, each of its pages has `sortOrder`; otherwise none has.
-    pub(crate) says_order: bool,
-}
+bankrail_values::impl_debug!(CursorSecret);
 
 impl Walk {
-    /// Returns the walk that starts with this request on this day. Its pages have `sortOrder` if
-    /// the request has.
-    pub(crate) fn of(request: &StatementRequest, narrative: bool, day: Date) -> Self {
-        Self {
-            day,
-            order: request.order(),
-            narrative,
-            says_order: request.sort_order.is_some(),
-        }
-    }
-
-    /// Returns true if a later request of this walk repeats or omits the choices of the first one.
-    pub(crate) fn agrees_with(self, request: &StatementRequest) -> bool {
-        request.sort_order.is_none_or(|order| order == self.order)
-            && request
-                .include_narrative
-                .is_none_or(|narrative| narrative == self.narrative)
-    }
-
     fn flags(self) -> u8 {
         let flag = |wanted, flag| if wanted { flag } else { 0 };
         flag(self.order == SortOrder::Backward, BACKWARD)
             | flag(self.narrative, NARRATIVE)
-            | flag(self.says_order, SAYS_ORDER)
+            | flag(self.has_order, HAS_ORDER)
     }
 
     fn from_parts(day: Date, flags: u8) -> Option<Self> {
@@ -182,7 +160,7 @@ impl Walk {
             day,
             order,
             narrative: flags & NARRATIVE != 0,
-            says_order: flags & SAYS_ORDER != 0,
+            has_order: flags & HAS_ORDER != 0,
         };
         (walk.flags() == flags).then_some(walk)
     }
@@ -191,6 +169,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bankrail_statement::StatementRequest;
 
     fn account(text: &str) -> AccountId {
         AccountId::parse(text).unwrap()
@@ -205,7 +184,7 @@ mod tests {
             day: Date::parse("2021-07-29").unwrap(),
             order: SortOrder::Backward,
             narrative: true,
-            says_order: true,
+            has_order: true,
         }
     }
 
@@ -215,16 +194,9 @@ mod tests {
         let (acme, one) = (customer("ACME"), account("1"));
         // The longest position of a ledger.
         let position = PagePosition::from_bytes(&[3; PagePosition::MAX_LENGTH]).unwrap();
-        let sealed = secret.seal(
-            &Owner {
-                customer: &acme,
-                account: &one,
-            },
-            walk(),
-            &position,
-        );
+        let sealed = secret.seal(&acme, &one, walk(), &position);
         let open = |secret: &CursorSecret, customer: &CustomerCode, account: &AccountId| {
-            secret.open(&Owner { customer, account }, &sealed)
+            secret.open(customer, account, &sealed)
         };
         assert_eq!(open(&secret, &acme, &one), Some((walk(), position)));
         assert_eq!(open(&CursorSecret::from_bytes([8; 32]), &acme, &one), None);
@@ -236,15 +208,11 @@ mod tests {
     fn any_changed_or_missing_byte_is_noticed() {
         let secret = CursorSecret::from_bytes([7; 32]);
         let (acme, one) = (customer("ACME"), account("1"));
-        let owner = Owner {
-            customer: &acme,
-            account: &one,
-        };
         let sealed = secret
-            .seal(&owner, walk(), &PagePosition::from_number(3))
+            .seal(&acme, &one, walk(), &PagePosition::from_number(3))
             .to_bytes()
             .unwrap();
-        let open = |bytes: &[u8]| secret.open(&owner, &Cursor::from_bytes(bytes).unwrap());
+        let open = |bytes: &[u8]| secret.open(&acme, &one, &Cursor::from_bytes(bytes).unwrap());
         for at in 0..sealed.len() {
             for bit in [1, 2, 0x80] {
                 let mut changed = sealed.clone();
@@ -254,7 +222,7 @@ mod tests {
             assert!(at == 0 || open(&sealed[..at]).is_none(), "cut at {at}");
         }
         assert_eq!(
-            secret.open(&owner, &Cursor::parse("no base64!").unwrap()),
+            secret.open(&acme, &one, &Cursor::parse("no base64!").unwrap()),
             None
         );
     }
@@ -266,7 +234,7 @@ mod tests {
             Walk {
                 order: SortOrder::Forward,
                 narrative: false,
-                says_order: false,
+                has_order: false,
                 ..walk()
             },
         ] {

@@ -1,16 +1,20 @@
-//! The metrics of the dispatcher.
+//! The metrics of the dispatcher, through the `metrics` facade. `docs/metrics.md` lists the names
+//! and labels, which are stable. A label has one of a fixed set of values: no text of a customer's,
+//! and no name of one.
+//!
+//! Without the feature `metrics`, each function is empty.
 #![cfg_attr(
     not(feature = "metrics"),
     allow(unused_variables, reason = "counted with the feature `metrics` only")
 )]
 
 #[cfg(feature = "metrics")]
-use crate::delivery::DispatcherSnapshot;
+use crate::delivery::{CircuitState, DispatcherSnapshot, EndpointSnapshot};
 use bankrail_mailbox::{DeliveryNote, Kind};
 use std::time::Duration;
 
 /// Counts a delivery.
-pub(crate) fn delivered(kind: &Kind, delivered: bool, note: Option<DeliveryNote>, took: Duration) {
+pub(super) fn delivered(kind: &Kind, delivered: bool, note: Option<DeliveryNote>, took: Duration) {
     #[cfg(feature = "metrics")]
     {
         let outcome = if delivered {
@@ -25,7 +29,7 @@ pub(crate) fn delivered(kind: &Kind, delivered: bool, note: Option<DeliveryNote>
 }
 
 /// Counts a message that became a dead letter.
-pub(crate) fn dead_letter(kind: &Kind) {
+pub(super) fn dead_letter(kind: &Kind) {
     #[cfg(feature = "metrics")]
     metrics::counter!("bankrail_outbox_dead_letters_total", "kind" => label(kind)).increment(1);
 }
@@ -37,9 +41,10 @@ fn label(kind: &Kind) -> &'static str {
     known.map_or("other", bankrail_webhook::MessageKind::as_str)
 }
 
-/// Sets the gauges.
+/// Sets the gauges, which are floats: counts are exact up to 2^53.
 #[cfg(feature = "metrics")]
-pub(crate) fn snapshot(snapshot: &DispatcherSnapshot) {
+#[allow(clippy::cast_precision_loss, reason = "a gauge is a float")]
+pub(super) fn snapshot(snapshot: &DispatcherSnapshot) {
     use metrics::gauge;
     let counts = &snapshot.outbox;
     for (state, count) in [
@@ -48,29 +53,28 @@ pub(crate) fn snapshot(snapshot: &DispatcherSnapshot) {
         ("dead_letter", counts.dead_letters),
         ("dropped", counts.dropped),
     ] {
-        gauge!("bankrail_outbox_entries", "state" => state).set(float(count));
+        gauge!("bankrail_outbox_entries", "state" => state).set(count as f64);
     }
-    gauge!("bankrail_outbox_oldest_seconds").set(snapshot.oldest_age().as_secs_f64());
-    gauge!("bankrail_outbox_stopped_endpoints").set(length(&snapshot.stopped));
-    gauge!("bankrail_delivery_open_circuits").set(float(snapshot.open_circuits()));
-    gauge!("bankrail_delivery_slow_endpoints").set(float(snapshot.slow_endpoints()));
-    gauge!("bankrail_delivery_running").set(length(&snapshot.running));
-}
-
-#[cfg(feature = "metrics")]
-fn length<T>(all: &[T]) -> f64 {
-    float(u64::try_from(all.len()).unwrap_or(u64::MAX))
-}
-
-/// Converts a count, which is exact up to 2^53.
-#[cfg(feature = "metrics")]
-#[allow(clippy::cast_precision_loss, reason = "a gauge is a float")]
-fn float(count: u64) -> f64 {
-    count as f64
+    let oldest = snapshot.oldest_pending.unwrap_or(snapshot.at);
+    let age = snapshot.at.saturating_since(oldest);
+    gauge!("bankrail_outbox_oldest_seconds").set(age.as_secs_f64());
+    gauge!("bankrail_outbox_stopped_endpoints").set(snapshot.stopped.len() as f64);
+    let is_paused = |endpoint: &&EndpointSnapshot| {
+        matches!(
+            endpoint.circuit,
+            CircuitState::Open { .. } | CircuitState::Resting { .. }
+        )
+    };
+    let endpoints = snapshot.endpoints.iter();
+    let paused = endpoints.clone().filter(is_paused).count();
+    gauge!("bankrail_delivery_open_circuits").set(paused as f64);
+    let slow = endpoints.filter(|endpoint| endpoint.is_slow).count();
+    gauge!("bankrail_delivery_slow_endpoints").set(slow as f64);
+    gauge!("bankrail_delivery_running").set(snapshot.running.len() as f64);
 }
 
 /// Describes the metrics to the recorder, if it is there already.
-pub(crate) fn describe() {
+pub(super) fn describe() {
     #[cfg(feature = "metrics")]
     {
         use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
