@@ -3,7 +3,6 @@
 use bankrail_http::content;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use std::borrow::Cow;
 use std::fmt;
 
 /// The form of an answer, by its headers.
@@ -34,28 +33,17 @@ impl AnswerForm {
             Self::Other
         }
     }
-
-    /// Describes an answer of this form that is not one of the service.
-    pub(crate) fn cause(self) -> Cow<'static, str> {
-        match self {
-            Self::Json => "the answer is JSON, but not the service's".into(),
-            Self::Html => "the answer is an HTML page".into(),
-            Self::Compressed(_) => self.to_string().into(),
-            Self::Other => "the answer is not JSON".into(),
-        }
-    }
 }
 
+/// Describes an answer of this form that does not come from the endpoint.
 impl fmt::Display for AnswerForm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Json => "JSON",
-            Self::Html => "HTML",
-            Self::Compressed(coding) => {
-                return write!(out, "expected an uncompressed body, found {coding}");
-            }
-            Self::Other => "not JSON",
-        })
+        match self {
+            Self::Json => out.write_str("JSON that is not the service's"),
+            Self::Html => out.write_str("an HTML page"),
+            Self::Compressed(coding) => write!(out, "a body compressed with {coding}"),
+            Self::Other => out.write_str("an answer that is not JSON"),
+        }
     }
 }
 
@@ -67,34 +55,49 @@ mod tests {
     #[test]
     fn a_form_is_that_of_the_headers() {
         for (content_type, encoding, expected, named) in [
-            ("application/json", None, AnswerForm::Json, "JSON"),
+            (
+                "application/json",
+                None,
+                AnswerForm::Json,
+                "JSON that is not the service's",
+            ),
             (
                 "application/problem+json; charset=utf-8",
                 None,
                 AnswerForm::Json,
-                "JSON",
+                "JSON that is not the service's",
             ),
             (
                 "application/json",
                 Some("identity"),
                 AnswerForm::Json,
-                "JSON",
+                "JSON that is not the service's",
             ),
             (
                 "application/json",
                 Some("gzip"),
                 AnswerForm::Compressed("gzip"),
-                "expected an uncompressed body, found gzip",
+                "a body compressed with gzip",
             ),
-            ("Text/HTML; charset=utf-8", None, AnswerForm::Html, "HTML"),
+            (
+                "Text/HTML; charset=utf-8",
+                None,
+                AnswerForm::Html,
+                "an HTML page",
+            ),
             (
                 "text/html",
                 Some("br"),
                 AnswerForm::Compressed("br"),
-                "expected an uncompressed body, found br",
+                "a body compressed with br",
             ),
-            ("text/plain", None, AnswerForm::Other, "not JSON"),
-            ("", None, AnswerForm::Other, "not JSON"),
+            (
+                "text/plain",
+                None,
+                AnswerForm::Other,
+                "an answer that is not JSON",
+            ),
+            ("", None, AnswerForm::Other, "an answer that is not JSON"),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, content_type.parse().unwrap());

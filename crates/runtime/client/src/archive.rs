@@ -21,9 +21,9 @@ use zeroize::Zeroizing;
 
 /// The time that storing a record may take. A page or delivery whose record takes longer goes on
 /// without it.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_STORING_TIME: Duration = Duration::from_secs(5);
 /// The maximum number of records that are listed at once.
-const PAGE_OF_RECORDS: u32 = 1000;
+const MAX_RECORDS: u32 = 1000;
 bankrail_values::options! {
     /// Bounds of an [`Archive`]. Pages and refused deliveries have separate bounds, so that a
     /// sender whose deliveries are refused removes no page.
@@ -97,15 +97,6 @@ impl Archive {
         }
     }
 
-    /// The records after this number in their order, the oldest first, at most `most`: after 0 from
-    /// the first one on.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store fails.
-    pub async fn records(&self, after: u64, most: u32) -> Result<Vec<ArchiveRecord>, StoreError> {
-        self.store.records(after, most).await
-    }
-
     /// All records in their order, the oldest first: without their content, which may be large.
     ///
     /// # Errors
@@ -113,9 +104,8 @@ impl Archive {
     pub async fn all_records(&self) -> Result<Vec<ArchiveRecord>, StoreError> {
         let mut all: Vec<ArchiveRecord> = Vec::new();
         loop {
-            let more = self
-                .records(all.last().map_or(0, |last| last.number), PAGE_OF_RECORDS)
-                .await?;
+            let after = all.last().map_or(0, |last| last.number);
+            let more = self.store.records(after, MAX_RECORDS).await?;
             if more.is_empty() {
                 return Ok(all);
             }
@@ -193,7 +183,7 @@ impl Archive {
                 .store
                 .add(&label, &sealed, oldest, self.options.max_kind_bytes);
             // A store that hangs must not hold back the page or the delivery itself.
-            tokio::time::timeout(PATIENCE, adding)
+            tokio::time::timeout(MAX_STORING_TIME, adding)
                 .await
                 .unwrap_or(Err(StoreErrorKind::Timeout.into()))
         };

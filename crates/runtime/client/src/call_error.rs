@@ -63,8 +63,9 @@ pub struct CallError {
     pub retry_at: Option<Timestamp>,
 }
 
-/// The reason for which a call failed.
-#[derive(Clone, Debug, thiserror::Error)]
+/// The reason for which a call failed. Its name as a text is [`CallError::kind`].
+#[derive(Clone, Debug, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum CallErrorKind {
     /// Not sent: the account number is reserved for the provider's negative testing and must not be
@@ -72,6 +73,7 @@ pub enum CallErrorKind {
     #[error(
         "account number {account} is reserved for the provider's negative testing and must not be used"
     )]
+    #[strum(serialize = "reserved account")]
     #[non_exhaustive]
     ReservedAccount {
         /// The account.
@@ -96,6 +98,7 @@ pub enum CallErrorKind {
     /// Not sent: the rate limit of these calls, or an earlier `Retry-After`, does not allow a call
     /// yet.
     #[error("held back by the rate limit")]
+    #[strum(serialize = "held back")]
     HeldBack,
     /// Not sent: the store of the rate limit's counters failed.
     #[error("the store of the rate limit failed")]
@@ -125,6 +128,7 @@ pub enum CallErrorKind {
     /// takes for one, which under the specification's limits is 6 minutes for tokens and 144 s for
     /// statements.
     #[error("the endpoint answered that there were too many calls")]
+    #[strum(serialize = "too many calls")]
     TooManyCalls,
     /// The token endpoint or a gateway in front of it failed: 5xx, or the gateway's own code under
     /// any status.
@@ -166,6 +170,7 @@ pub enum CallErrorKind {
     #[error(
         "expected a call of `stored` for each page, found a page that was fetched {times} times without one"
     )]
+    #[strum(serialize = "not stored")]
     #[non_exhaustive]
     NotStored {
         /// The number of times that it was fetched.
@@ -201,28 +206,7 @@ impl CallError {
     /// account.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match &self.reason {
-            CallErrorKind::ReservedAccount { .. } => "reserved account",
-            CallErrorKind::Account(_) => "account",
-            CallErrorKind::Assertion(_) => "assertion",
-            CallErrorKind::Signer { .. } => "signer",
-            CallErrorKind::HeldBack => "held back",
-            CallErrorKind::Counters(_) => "counters",
-            CallErrorKind::Transport(_) => "transport",
-            CallErrorKind::Unauthorized => "unauthorized",
-            CallErrorKind::Refused { .. } => "refused",
-            CallErrorKind::TooManyCalls => "too many calls",
-            CallErrorKind::Unavailable => "unavailable",
-            CallErrorKind::Service { .. } => "service",
-            CallErrorKind::Unexpected { .. } => "unexpected",
-            CallErrorKind::Response(_) => "response",
-            CallErrorKind::Reply(_) => "reply",
-            CallErrorKind::Payload(_) => "payload",
-            CallErrorKind::Walk(_) => "walk",
-            CallErrorKind::NotStored { .. } => "not stored",
-            CallErrorKind::Closed => "closed",
-            CallErrorKind::Abandoned => "abandoned",
-        }
+        (&self.reason).into()
     }
 
     /// Returns the page without the entries that cannot be read, if nothing else is wrong with it.
@@ -275,22 +259,25 @@ impl CallError {
         if let Some(at) = self.retry_at {
             return format!("wait until {at}").into();
         }
-        match (&self.reason, self.call) {
-            (CallErrorKind::ReservedAccount { .. } | CallErrorKind::Account(_), _) => {
+        match &self.reason {
+            CallErrorKind::ReservedAccount { .. } | CallErrorKind::Account(_) => {
                 "name an account that is registered for this customer"
             }
-            (CallErrorKind::Assertion(_), _) => "check the signing key",
-            (CallErrorKind::Signer { .. }, _) => "check the key service that holds the signing key",
-            (CallErrorKind::Counters(_), _) => "check the store of the rate limit",
-            (CallErrorKind::Transport(error), _) => error.advice(),
-            (CallErrorKind::Unauthorized, _) => {
+            CallErrorKind::Assertion(_) => "check the signing key",
+            CallErrorKind::Signer { .. } => "check the key service that holds the signing key",
+            CallErrorKind::Counters(_) => "check the store of the rate limit",
+            CallErrorKind::Transport(error) => error.advice(),
+            CallErrorKind::Unauthorized => {
                 "check that the customer has the scope of statements, and the API key"
             }
-            (
-                CallErrorKind::Unavailable | CallErrorKind::Service { .. } | CallErrorKind::Unexpected { .. },
-                _,
-            ) if self.is_retryable() => "try again later; the fault is the service's",
-            (CallErrorKind::Service { .. }, _) => match self.status {
+            CallErrorKind::Unavailable
+            | CallErrorKind::Service { .. }
+            | CallErrorKind::Unexpected { .. }
+                if self.is_retryable() =>
+            {
+                "try again later; the fault is the service's"
+            }
+            CallErrorKind::Service { .. } => match self.status {
                 _ if self.has_code(&ErrorCode::VALIDATION) => show_the_service(self.request_key),
                 Some(403) => {
                     "ask the service to let the customer ask for statements: its scopes and accounts"
@@ -298,30 +285,26 @@ impl CallError {
                 Some(404 | 405) => "check the address of the service: it has no statements there",
                 _ => "ask the service what the code means",
             },
-            (
-                CallErrorKind::Unexpected {
-                    target: Some(_), ..
-                },
-                _,
-            ) => "give the address that it leads to if that is the service's, and try again",
-            (
-                CallErrorKind::Unexpected {
-                    form: AnswerForm::Compressed(_),
-                    ..
-                },
-                _,
-            ) => {
+            CallErrorKind::Unexpected {
+                target: Some(_), ..
+            } => "give the address that it leads to if that is the service's, and try again",
+            CallErrorKind::Unexpected {
+                form: AnswerForm::Compressed(_),
+                ..
+            } => {
                 "let what stands between here and the service leave answers uncompressed, as Accept-Encoding asks"
             }
-            (CallErrorKind::Unexpected { .. }, Call::Token) => {
-                "check the address of the token endpoint, and what stands between here and there"
-            }
-            (CallErrorKind::Unexpected { .. }, Call::Statement) => {
-                "check the address of the service, and what stands between here and there"
-            }
-            (CallErrorKind::NotStored { .. }, _) => "call `stored` for each page",
-            (CallErrorKind::Closed, _) => "nothing: this client was closed",
-            (CallErrorKind::Abandoned, _) => "nothing: this program is ending",
+            CallErrorKind::Unexpected { .. } => match self.call {
+                Call::Token => {
+                    "check the address of the token endpoint, and what stands between here and there"
+                }
+                Call::Statement => {
+                    "check the address of the service, and what stands between here and there"
+                }
+            },
+            CallErrorKind::NotStored { .. } => "call `stored` for each page",
+            CallErrorKind::Closed => "nothing: this client was closed",
+            CallErrorKind::Abandoned => "nothing: this program is ending",
             _ => show_the_service(self.request_key),
         }
         .into()
@@ -331,11 +314,7 @@ impl CallError {
     pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
         Some(match &self.reason {
             CallErrorKind::Transport(error) => error.cause().into(),
-            CallErrorKind::Unexpected {
-                target: Some(target),
-                ..
-            } => format!("a redirect to {target}, which is not followed").into(),
-            CallErrorKind::Unexpected { form, .. } => form.cause(),
+            CallErrorKind::Unexpected { form, target } => found(*form, target.as_deref()).into(),
             CallErrorKind::Response(source) => match source {
                 TokenResponseError::Json(_) => "the answer is no acceptable JSON".into(),
                 TokenResponseError::TokenType { .. } => "the token type is not Bearer".into(),
@@ -408,15 +387,14 @@ impl Error for CallError {
 
 /// Describes an answer that is not the endpoint's.
 fn found(form: AnswerForm, target: Option<&str>) -> String {
-    match (form, target) {
-        (_, Some(target)) => format!("a redirect to {target}, which is not followed"),
-        (AnswerForm::Compressed(coding), None) => format!("a body compressed with {coding}"),
-        (form, None) => format!("another one ({form})"),
-    }
+    target.map_or_else(
+        || form.to_string(),
+        |target| format!("a redirect to {target}, which is not followed"),
+    )
 }
 
 /// Returns what to do when the service's answer is not what was arranged.
-pub(crate) fn show_the_service(request_key: Option<HyphenatedUuid>) -> &'static str {
+fn show_the_service(request_key: Option<HyphenatedUuid>) -> &'static str {
     match request_key {
         Some(_) => "show the service this error with its request key",
         None => "show the service this error, and say when the call was",

@@ -67,10 +67,7 @@ pub(crate) enum AssertionKey {
 /// tokens, and a restarted client has lost its own. [`ClientOptions::counters`] and
 /// [`ClientOptions::token_cache`] share and keep them.
 #[derive(Clone, Debug)]
-pub struct Client(Arc<Parts>);
-
-#[derive(Debug)]
-struct Parts {
+pub struct Client {
     tokens: TokenSource,
     statements: StatementClient,
     closing: Closing,
@@ -88,8 +85,7 @@ impl Client {
         options: ClientOptions,
     ) -> Result<Self, ClientOptionsError> {
         crate::measure::describe();
-        let parts = options.into_parts(credentials, base_url)?;
-        Ok(Self(Arc::new(parts)))
+        options.into_client(credentials, base_url)
     }
 
     /// Tries each part that a statement needs, and returns what to change: name, connection and
@@ -113,12 +109,12 @@ impl Client {
     ///
     /// The service must know the public half before, beside the old one.
     pub fn replace_signing_key(&self, signing_key: SigningKey) {
-        self.0.tokens.replace_key(AssertionKey::Here(signing_key));
+        self.tokens.replace_key(AssertionKey::Here(signing_key));
     }
 
     /// Signs assertions with this remote key from now on, as [`Client::replace_signing_key`].
     pub fn replace_remote_signer(&self, signer: Arc<dyn RemoteSigner>) {
-        self.0.tokens.replace_key(AssertionKey::Elsewhere(signer));
+        self.tokens.replace_key(AssertionKey::Elsewhere(signer));
     }
 
     /// Ends every wait at once, for a shutdown: a call that waits for the rate limit or for a
@@ -129,18 +125,18 @@ impl Client {
     /// caller gets the answer, within [`ClientOptions::timeout`], and a token that comes is put
     /// into the token cache. Drop the caller's future to wait for less.
     pub fn close(&self) {
-        self.0.closing.close();
+        self.closing.close();
     }
 
     /// The source of the customer's access tokens.
     #[must_use]
     pub fn tokens(&self) -> &TokenSource {
-        &self.0.tokens
+        &self.tokens
     }
 
     /// The client of the statement endpoint.
     #[must_use]
     pub fn statements(&self) -> &StatementClient {
-        &self.0.statements
+        &self.statements
     }
 }

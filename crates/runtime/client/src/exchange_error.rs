@@ -5,7 +5,6 @@ use bankrail_http::__private::BodyError;
 use bankrail_http::tls::{TlsFault, error_chain};
 use http::StatusCode;
 use std::error::Error;
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,7 +119,8 @@ impl ExchangeError {
 }
 
 /// The part of a call in which it failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum CallPhase {
     /// The name of the service was being resolved.
@@ -133,18 +133,6 @@ pub enum CallPhase {
     Answer,
     /// The answer was being read.
     Read,
-}
-
-impl fmt::Display for CallPhase {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Name => "name",
-            Self::Connect => "connect",
-            Self::Tls => "tls",
-            Self::Answer => "answer",
-            Self::Read => "read",
-        })
-    }
 }
 
 /// The phase of a failure, its cause, and what to check.

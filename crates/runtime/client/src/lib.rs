@@ -27,6 +27,8 @@ mod client;
 pub mod connection;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod exchange_error;
+#[cfg(any(feature = "statement", feature = "receivers"))]
+mod handling;
 #[cfg(any(feature = "statement", feature = "jwks-url"))]
 mod http_client;
 #[cfg(any(feature = "statement", feature = "receivers"))]
@@ -39,8 +41,6 @@ mod pacer;
 mod poller;
 #[cfg(feature = "receivers")]
 pub mod receivers;
-#[cfg(any(feature = "statement", feature = "receivers"))]
-mod returns;
 #[cfg(any(feature = "statement", feature = "receivers"))]
 mod sealing;
 #[cfg(feature = "simulation")]

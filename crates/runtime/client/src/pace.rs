@@ -46,14 +46,14 @@ impl Closing {
 
 /// The calls of each account, where the service counts them apart or holds them back.
 #[derive(Debug)]
-pub(crate) struct PacedApart {
+pub(crate) struct AccountPacers {
     policy: Policy,
     options: PacerOptions,
     customer: CustomerCode,
     pacers: Mutex<HashMap<String, Arc<Pacer>>>,
 }
 
-impl PacedApart {
+impl AccountPacers {
     pub(crate) fn new(policy: Policy, options: PacerOptions, customer: CustomerCode) -> Self {
         Self {
             policy,

@@ -1,16 +1,13 @@
 //! The customer's side: waiting instead of being refused.
 
-mod options;
-mod pacing;
 mod unsent;
 
-pub use options::PacerOptions;
-pub use pacing::{PaceError, Pacing};
-
-use bankrail_rate_limit::{CallType, Charge, CounterStore, Counting, Policy};
-use bankrail_values::{Clock, Timestamp};
-use std::sync::PoisonError;
+use bankrail_rate_limit::{
+    CallType, Capacity, Charge, CostError, CounterStore, Counting, MemoryCounters, OnFull, Policy,
+};
+use bankrail_values::{Clock, StoreError, SystemClock, Timestamp};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use unsent::{Replacement, Unsent};
@@ -66,8 +63,90 @@ pub struct Pacer {
     unsent: std::sync::Mutex<Unsent>,
 }
 
-/// A call that was counted and may go, as [`Pacer::acquire`] returns it. Not `Clone`, because a call
-/// is given back once.
+bankrail_values::options! {
+    /// Options of a [`Pacer`].
+    #[derive(Clone, Debug)]
+    pub struct PacerOptions {
+        /// The counters, for several pacers or processes that spend the same limits. With a store
+        /// that judges by another clock, the guard holds at the boundaries of windows only.
+        /// Default: counters of this pacer alone.
+        counters: Arc<dyn CounterStore> = Arc::new(MemoryCounters::new(Capacity::new(1, OnFull::RefuseNew))),
+        /// The customer under whose name calls are counted. Default: the empty text, for a store of
+        /// one customer.
+        customer(&str => |customer| customer.into()): Box<str> = Box::default(),
+        /// The treatment of a call that may not go yet. Default: [`Pacing::default`].
+        /// [`Pacing::Fail`] also does without the guard.
+        pacing: Pacing = Pacing::default(),
+        /// The most that the two clocks may differ, the way to the provider included; at most a
+        /// quarter of the shortest window is kept. Default: 100 ms.
+        guard: Duration = Duration::from_millis(100),
+        /// The clock that calls are paced by. Default: the system's.
+        clock: Arc<dyn Clock> = Arc::new(SystemClock),
+    }
+}
+
+/// The treatment of a call that the provider's limits do not allow yet.
+///
+/// Calls that were answered with `Retry-After` are held back by it in the same way.
+/// Default: [`Pacing::WaitUpTo`] [`Pacing::DEFAULT_LONGEST_WAIT`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Pacing {
+    /// The call waits as long as necessary. It keeps the guard away from the boundaries of the
+    /// limits' windows, so that a service whose clock is that much off does not count it in another
+    /// window. Statements allow 25 calls an hour, so the wait can be most of an hour, and a
+    /// `Retry-After` may ask for a day. A call that is dropped while it waits has not been charged.
+    Wait,
+    /// The call waits in the same way for at most this long. Once a longer wait is certain, it
+    /// fails with the time from which it would be allowed.
+    WaitUpTo(Duration),
+    /// The call fails at once, with the time from which it would be allowed.
+    Fail,
+}
+
+impl Default for Pacing {
+    fn default() -> Self {
+        Self::WaitUpTo(Self::DEFAULT_LONGEST_WAIT)
+    }
+}
+
+impl Pacing {
+    /// The longest wait of a call by default: one minute. It covers every limit of a second or a
+    /// minute, and is short beside the hour of tokens and statements, whose callers learn when to
+    /// come back.
+    pub const DEFAULT_LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+    /// The latest time at which a call may be let go that began to wait at `begun`.
+    fn deadline(self, begun: Timestamp) -> Timestamp {
+        match self {
+            Self::Wait => Timestamp::MAX,
+            Self::WaitUpTo(longest) => begun.saturating_add(longest),
+            Self::Fail => begun,
+        }
+    }
+}
+
+/// A call was not let go.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PaceError {
+    /// The cost never fits.
+    #[error("the call can never be allowed")]
+    Cost(#[from] CostError),
+    /// The wait would be longer than the pacing allows. Nothing was charged.
+    #[error("held back by the rate limit until {until}")]
+    #[non_exhaustive]
+    Held {
+        /// The time at which the call would be allowed if no other call took its place.
+        until: Timestamp,
+    },
+    /// The counters failed.
+    #[error("the counters could not be reached")]
+    Store(#[from] StoreError),
+}
+
+/// A call that was counted and may go, as [`Pacer::acquire`] returns it. Not `Clone`, because a
+/// call is given back once.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Permit {
     counted_at: Timestamp,
@@ -143,7 +222,7 @@ impl Pacer {
             Err(_) => {
                 // This call goes after the one in front, which leaves the line by its own deadline
                 // at the latest. That deadline is not after this call's.
-                self.tell(
+                self.log_wait(
                     &mut waiting,
                     // Relaxed: a time that is out of date is only logged.
                     Timestamp::saturating_from_unix_millis(self.opens.load(Ordering::Relaxed)),
@@ -161,7 +240,7 @@ impl Pacer {
                     Some(opens) => opens,
                     None => {
                         // The call may have waited behind others only.
-                        self.tell(&mut waiting, now);
+                        self.log_wait(&mut waiting, now);
                         return Ok(Permit {
                             counted_at: self.judged_at(now),
                             cost,
@@ -328,7 +407,7 @@ impl Pacer {
         }
         // Relaxed: calls behind only log it, and decide again when their turn comes.
         self.opens.store(later.unix_millis(), Ordering::Relaxed);
-        self.tell(waiting, later);
+        self.log_wait(waiting, later);
         let wait = later
             .saturating_since(now)
             // At least a millisecond, so that a time that has just come does not make a busy loop.
@@ -338,7 +417,7 @@ impl Pacer {
     }
 
     /// Logs a call that waits until then, once, if the wait is worth a line.
-    fn tell(&self, waiting: &mut Waiting, until: Timestamp) {
+    fn log_wait(&self, waiting: &mut Waiting, until: Timestamp) {
         if !waiting.logged && until.saturating_since(waiting.begun) > MIN_LOGGED_WAIT {
             waiting.logged = true;
             tracing::info!(call_type = %self.call_type, %until, "held back by the rate limit");

@@ -5,7 +5,6 @@ mod error;
 mod handler;
 mod movement;
 mod notices;
-mod options;
 mod plan;
 mod sink;
 mod source;
@@ -18,13 +17,16 @@ pub use account::PolledAccount;
 pub use error::{PollError, PollerCheckError};
 pub use handler::{NewEntries, NewEntriesHandler, NewEntry, TransactionalNewEntriesHandler};
 pub use movement::{Addition, LedgerChange, Movement, MovementError, Removal};
-pub use options::PollerOptions;
 pub use source::{PageFuture, PageSource};
 pub use status::{AccountState, AccountStatus, CallFailure, WaitReason};
 
+use crate::handling::RETRY_SECONDS;
 use crate::measure;
 use bankrail_http::__private::{FORGET_EVERY, Recurring};
-use bankrail_statement::{AccountId, AccountPoll, SeenEntries, TransactionalSeenEntries};
+use bankrail_mailbox::Schedule;
+use bankrail_statement::{
+    AccountId, AccountPoll, PollOptions, SeenEntries, TransactionalSeenEntries,
+};
 use bankrail_values::Timestamp;
 use sink::{Plain, Sink, Transactional};
 use status::{Board, Next};
@@ -126,19 +128,65 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Poller(Arc<Shared>);
+pub struct Poller(Arc<PollerState>);
 
-struct Shared {
+struct PollerState {
     options: PollerOptions,
     source: Arc<dyn PageSource>,
     sink: Box<dyn Sink>,
     accounts: Vec<PolledAccount>,
-    labels: Vec<String>,
     board: Board,
     /// Held while a page is fetched and handed over.
     slots: Mutex<Vec<Slot>>,
     resumed: Notify,
 }
+
+bankrail_values::options! {
+    /// Options of a [`Poller`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct PollerOptions {
+        /// The times of full walks, and the maximum number of pages of one. Default: a full walk an
+        /// hour, of at most 100 pages.
+        walks: PollOptions = PollOptions::new(),
+        /// The time of each account's last poll before the end of the bank's day. It covers the
+        /// difference of the clocks and the time of the calls. Default: 2 min.
+        last_poll: Duration = Duration::from_secs(120),
+        /// Hands over entries that are not booked too: pending ones and mere information, which are
+        /// not money of the account. An entry that is booked later is handed over then in either
+        /// case, in place of the pending one if that was handed over. Once this is switched off,
+        /// unbooked entries that were handed over are reported as vanished. Default: no.
+        unbooked: bool = false,
+        /// The maximum time of a handler. One that takes longer is dropped, which counts as a
+        /// failure. Default: 30 s.
+        handler_timeout: Duration = Duration::from_secs(30),
+        /// The pauses before a page is handed over again after its handler failed. The account is
+        /// stopped when they are used up. Default: it is handed over three times, again after 1 s
+        /// and after 10 s, with 20 % jitter.
+        handler_schedule: Schedule = Schedule::new([0, 1, 10].map(Duration::from_secs), 20),
+        /// Logs the text of a handler's error, with those of its causes, where the handler failed.
+        /// For handlers whose errors hold nothing that a log must not have, such as amounts and
+        /// names. Default: no.
+        log_handler_errors: bool = false,
+        /// The pauses before a page is fetched again after a transient failure, but not before a
+        /// `Retry-After`. The last pause is repeated without end. Default: after 1 s, then after
+        /// twice as long each time up to 15 min, with 20 % jitter.
+        retry_schedule: Schedule = Schedule::new(RETRY_SECONDS.map(Duration::from_secs), 20),
+        /// The time after which a stopped account is tried again, and again after each failure.
+        /// `None`: never. Its statement is that of a day, so a fault that is fixed soon loses
+        /// nothing. If the service keeps refusing the statement, as of a closed account, the time
+        /// doubles with each refusal up to a day, until a page is recorded. Default: an hour.
+        retry_stopped: Option<Duration> = Some(Duration::from_secs(3600)),
+        /// The retention of an entry's record after its booking day, at least two days.
+        /// [`Poller::run`] forgets older entries of the polled accounts once an
+        /// hour ([`SeenEntries::forget_before`](bankrail_statement::SeenEntries::forget_before)):
+        /// an entry that the service still listed then would be handed over again. Default: without
+        /// end.
+        retention(Duration => |retention| Some(retention.max(MIN_RETENTION))): Option<Duration> = None,
+    }
+}
+
+/// The shortest retention.
+const MIN_RETENTION: Duration = Duration::from_secs(2 * 24 * 3600);
 
 impl Poller {
     /// A poller whose handler has its own effects: at least once. If the process ends between the
@@ -203,23 +251,20 @@ impl Poller {
             .collect();
         let mut last = last.into_iter().rev();
         all.retain(|_| last.next().unwrap_or(true));
-        let labels = (1..)
-            .zip(&all)
-            .map(|(number, account): (usize, _)| match &account.label {
-                Some(label) => label.clone(),
-                None => number.to_string(),
-            });
-        let shared = Shared {
-            labels: labels.collect(),
-            board: Board::new(all.len(), source.now()),
-            slots: Mutex::new(all.iter().map(|_| Slot::default()).collect()),
-            accounts: all,
+        let numbered = (1..).zip(all);
+        let accounts: Vec<PolledAccount> = numbered
+            .map(|(number, account)| account.numbered(number))
+            .collect();
+        let state = PollerState {
+            board: Board::new(&accounts, source.now()),
+            slots: Mutex::new(accounts.iter().map(|_| Slot::default()).collect()),
+            accounts,
             sink: Box::new(sink),
             source,
             resumed: Notify::new(),
             options,
         };
-        Self(Arc::new(shared))
+        Self(Arc::new(state))
     }
 
     /// Polls until `stop` is ready.
@@ -293,7 +338,7 @@ impl Poller {
     /// Returns the status of each account, in the order in which they were given.
     #[must_use]
     pub fn status(&self) -> Vec<AccountStatus> {
-        self.0.board.statuses(&self.0.accounts, &self.0.labels)
+        self.0.board.statuses()
     }
 
     /// Returns the state of this account; `None` if it is not polled.
@@ -319,9 +364,8 @@ impl Poller {
         let planned = plan::longest_wait(self.0.accounts.len(), self.calls_an_hour());
         let longest =
             |polled: &PolledAccount| STALE_AFTER.max(polled.every.saturating_mul(2)).max(planned);
-        let accounts = self.0.labels.iter().zip(&self.0.accounts);
-        let accounts = accounts.map(|(label, polled)| (label.clone(), longest(polled)));
-        let error = self.0.board.check(self.now(), accounts);
+        let longest = self.0.accounts.iter().map(longest);
+        let error = self.0.board.check(self.now(), longest);
         if error == PollerCheckError::default() {
             Ok(())
         } else {
@@ -340,14 +384,14 @@ impl Poller {
         let now = self.now();
         let resumed = index.and_then(|index| {
             self.0.board.change(index, |row| {
-                let waits = match row.state {
+                let waits = match row.status.state {
                     AccountState::Stopped { .. } => true,
                     AccountState::Waiting { until, .. } => until > now,
                     AccountState::Fetching | AccountState::HandingOver => false,
                 };
-                let stopped = row.stopped_since.is_some() && waits;
+                let stopped = row.status.stopped_since.is_some() && waits;
                 if stopped {
-                    row.state = AccountState::Waiting {
+                    row.status.state = AccountState::Waiting {
                         until: now,
                         reason: WaitReason::Turn,
                     };
@@ -365,42 +409,9 @@ impl Poller {
         self.0.source.now()
     }
 
-    /// Logs that the accounts together need more calls than are allowed, if that is so.
-    fn log_excess(&self) {
-        let accounts = &self.0.accounts;
-        let wanted: usize = accounts
-            .iter()
-            .map(|polled| plan::polls_an_hour(polled.every))
-            .sum();
-        let allowed = self.calls_an_hour();
-        if wanted > allowed {
-            let hour = u64::try_from(accounts.len()).map_or(u64::MAX, |count| 3_600 * count);
-            let every = hour.div_ceil(u64::try_from(allowed).unwrap_or(u64::MAX).max(1));
-            tracing::warn!(
-                accounts = self.0.labels.join(", "),
-                wanted,
-                allowed,
-                "the accounts are to be polled more often in an hour than calls are allowed, so that \
-                 polls come later: poll each every {every} s (PolledAccount::every), or have the \
-                 service allow more calls (ClientOptions::statement_limits)"
-            );
-        }
-    }
-
-    /// Returns the number of calls in an hour that a plan counts on.
-    fn calls_an_hour(&self) -> usize {
-        let calls = self.0.source.calls_an_hour().unwrap_or(usize::MAX);
-        let each = self.0.source.counts_each_account();
-        if each {
-            calls.saturating_mul(self.0.accounts.len())
-        } else {
-            calls
-        }
-    }
-
     /// Waits for the next page and fetches it.
     async fn next_turn(&self, clock: &mut (Instant, Timestamp)) -> Turn<'_> {
-        let mut said = None;
+        let mut logged = None;
         loop {
             self.follow_clock(clock);
             // Created before the board is read, so that no resumption in between is missed.
@@ -410,7 +421,7 @@ impl Poller {
             let Next::Now(index) = next else {
                 // Not held while waiting, so that `run_due` can poll meanwhile.
                 drop(slots);
-                self.wait(next, &mut said, resumed).await;
+                self.wait(next, &mut logged, resumed).await;
                 continue;
             };
             if let Some(turn) = self.fetch(slots, index).await {
@@ -421,7 +432,7 @@ impl Poller {
 
     /// Lets waits end as if the clock had not been set back, by a minute or more since `before`.
     fn follow_clock(&self, before: &mut (Instant, Timestamp)) {
-        const WORTH_FOLLOWING: Duration = Duration::from_secs(60);
+        const MIN_CLOCK_STEP: Duration = Duration::from_secs(60);
         let now = (Instant::now(), self.now());
         let by = before
             .1
@@ -429,7 +440,7 @@ impl Poller {
             .saturating_add(now.0 - before.0)
             .saturating_since(now.1);
         *before = now;
-        if by >= WORTH_FOLLOWING {
+        if by >= MIN_CLOCK_STEP {
             tracing::warn!(
                 duration_ms = by.as_millis(),
                 "the clock was set back: waits are shortened by as much"
@@ -438,17 +449,17 @@ impl Poller {
         }
     }
 
-    /// Waits until the next account may be ready, or an account was resumed. `said` is the wait
+    /// Waits until the next account may be ready, or an account was resumed. `logged` is the wait
     /// that was logged last.
-    async fn wait(&self, next: Next, said: &mut Option<Next>, resumed: impl Future<Output = ()>) {
+    async fn wait(&self, next: Next, logged: &mut Option<Next>, resumed: impl Future<Output = ()>) {
         /// A shorter wait is not logged.
-        const WORTH_SAYING: Duration = Duration::from_secs(1);
+        const MIN_LOGGED_WAIT: Duration = Duration::from_secs(1);
         let Next::Later(index, until, reason) = next else {
             tracing::info!("waiting: every account is stopped");
             return resumed.await;
         };
         let wait = until.saturating_since(self.now());
-        if wait > WORTH_SAYING && said.replace(next) != Some(next) {
+        if wait > MIN_LOGGED_WAIT && logged.replace(next) != Some(next) {
             tracing::info!(account = self.label(index), %until, %reason, "waiting");
         }
         let wait = wait.clamp(Duration::from_millis(1), LONGEST_SLEEP);
@@ -460,7 +471,8 @@ impl Poller {
     }
 
     async fn forget(&self, retention: Duration) {
-        for (account, label) in self.0.accounts.iter().zip(&self.0.labels) {
+        for account in &self.0.accounts {
+            let label = account.name();
             let store = self.0.sink.store();
             let position = match store.position(&account.id).await {
                 Ok(position) => position,
@@ -488,7 +500,12 @@ impl Poller {
     }
 
     fn label(&self, index: usize) -> &str {
-        self.0.labels.get(index).map_or("", String::as_str)
+        let account = self.0.accounts.get(index);
+        account.map_or("", PolledAccount::name)
+    }
+
+    fn labels(&self) -> Vec<&str> {
+        self.0.accounts.iter().map(PolledAccount::name).collect()
     }
 }
 
@@ -497,4 +514,4 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 type Slots<'a> = MutexGuard<'a, Vec<Slot>>;
 
-bankrail_values::impl_debug!(Poller, self; accounts: self.0.labels, options: self.0.options);
+bankrail_values::impl_debug!(Poller, self; accounts: self.labels(), options: self.0.options);

@@ -10,12 +10,11 @@ use bankrail_http::{
     __private::{open_or_create_secret, secret_from_base64},
     SecretError, SecretFileError,
 };
-use std::fmt;
 use std::path::Path;
 use zeroize::Zeroizing;
 
 /// The length of a nonce, in bytes.
-const NONCE: usize = 12;
+const NONCE_BYTES: usize = 12;
 
 /// The version of the sealed form, its first byte. A text of another version is not opened.
 pub(crate) const VERSION: u8 = 1;
@@ -29,7 +28,7 @@ pub(crate) fn seal(
 ) -> Option<Vec<u8>> {
     // Random, because processes that share the secret share no counter. SP 800-38D allows 2^32
     // texts for one secret then, far more than there are tokens or records.
-    let nonce: [u8; NONCE] = bankrail_values::random_bytes().ok()?;
+    let nonce: [u8; NONCE_BYTES] = bankrail_values::random_bytes().ok()?;
     let encrypted = cipher::seal(&secret.0, nonce, associated, text)?;
     Some([&[VERSION], nonce.as_slice(), &encrypted].concat())
 }
@@ -102,15 +101,11 @@ impl SealingSecret {
     }
 }
 
-impl fmt::Debug for SealingSecret {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("SealingSecret(…)")
-    }
-}
+bankrail_values::impl_debug!(SealingSecret);
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc {
-    use super::{NONCE, Zeroizing};
+    use super::{NONCE_BYTES, Zeroizing};
     use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
     fn key(key: &[u8; 32]) -> Option<LessSafeKey> {
@@ -122,7 +117,7 @@ mod aws_lc {
     /// Encrypts and appends the tag.
     pub(super) fn seal(
         secret: &[u8; 32],
-        nonce: [u8; NONCE],
+        nonce: [u8; NONCE_BYTES],
         associated: &[u8],
         mut text: Zeroizing<Vec<u8>>,
     ) -> Option<Vec<u8>> {
@@ -136,7 +131,7 @@ mod aws_lc {
     /// Checks the tag and decrypts.
     pub(super) fn open(
         secret: &[u8; 32],
-        nonce: [u8; NONCE],
+        nonce: [u8; NONCE_BYTES],
         associated: &[u8],
         encrypted: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
@@ -153,19 +148,19 @@ mod aws_lc {
 
 #[cfg(all(feature = "josekit", any(test, not(feature = "aws-lc"))))]
 mod openssl {
-    use super::{NONCE, Zeroizing};
+    use super::{NONCE_BYTES, Zeroizing};
     use openssl::symm::{Cipher, decrypt_aead, encrypt_aead};
 
-    const TAG: usize = 16;
+    const TAG_BYTES: usize = 16;
 
     /// Encrypts and appends the tag.
     pub(super) fn seal(
         secret: &[u8; 32],
-        nonce: [u8; NONCE],
+        nonce: [u8; NONCE_BYTES],
         associated: &[u8],
         text: Zeroizing<Vec<u8>>,
     ) -> Option<Vec<u8>> {
-        let mut tag = [0; TAG];
+        let mut tag = [0; TAG_BYTES];
         let mut sealed = encrypt_aead(
             Cipher::aes_256_gcm(),
             secret,
@@ -182,11 +177,11 @@ mod openssl {
     /// Checks the tag and decrypts.
     pub(super) fn open(
         secret: &[u8; 32],
-        nonce: [u8; NONCE],
+        nonce: [u8; NONCE_BYTES],
         associated: &[u8],
         encrypted: &[u8],
     ) -> Option<Zeroizing<Vec<u8>>> {
-        let (text, tag) = encrypted.split_last_chunk::<TAG>()?;
+        let (text, tag) = encrypted.split_last_chunk::<TAG_BYTES>()?;
         decrypt_aead(
             Cipher::aes_256_gcm(),
             secret,

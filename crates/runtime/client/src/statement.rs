@@ -9,13 +9,15 @@ pub use pages::{FetchedPage, Pages};
 use crate::answer_form::AnswerForm;
 use crate::archive::Archive;
 use crate::call_error::{Call, CallError, CallErrorKind};
-use crate::pace::PacedApart;
+use crate::pace::AccountPacers;
 use crate::pacer::Pacer;
 use crate::token::{Token, TokenSource};
 use crate::transport::{Caller, Reply};
 use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::ArchiveLabel;
-use bankrail_statement::{AccountId, Checkpoint, ErrorCode, StatementReply, StatementRequest};
+use bankrail_statement::{
+    AccountId, Checkpoint, ErrorCode, PageWalk, StatementReply, StatementRequest,
+};
 use bankrail_values::Timestamp;
 use http::{HeaderValue, StatusCode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,9 +36,9 @@ pub struct StatementClient(Arc<Parts>);
 struct Parts {
     caller: Caller,
     /// `None`: all accounts share the caller's pacer.
-    apart: Option<PacedApart>,
+    apart: Option<AccountPacers>,
     /// The accounts whose calls a `Retry-After` holds back.
-    held: PacedApart,
+    held: AccountPacers,
     /// The account whose call was answered with a `Retry-After` last, and until when, if no call
     /// has succeeded since.
     refused: Mutex<Option<(String, Timestamp)>>,
@@ -48,8 +50,8 @@ struct Parts {
 impl StatementClient {
     pub(crate) fn new(
         caller: Caller,
-        apart: Option<PacedApart>,
-        held: PacedApart,
+        apart: Option<AccountPacers>,
+        held: AccountPacers,
         tokens: TokenSource,
         read: ReadOptions,
         archive: Option<Archive>,
@@ -114,13 +116,13 @@ impl StatementClient {
     /// ```
     #[must_use]
     pub fn pages(&self, request: StatementRequest) -> Pages {
-        Pages::new(self.clone(), request)
+        Pages::new(self.clone(), request, PageWalk::new())
     }
 
     /// Continues a walk after the page of a checkpoint. The request must be the one of that walk.
     #[must_use]
     pub fn resume(&self, request: StatementRequest, checkpoint: Checkpoint) -> Pages {
-        Pages::resume(self.clone(), request, checkpoint)
+        Pages::new(self.clone(), request, PageWalk::resume(checkpoint))
     }
 
     /// Fetches all pages of an account's statement, at most [`Pages::DEFAULT_MAX_PAGES`] of them,
@@ -174,7 +176,7 @@ impl StatementClient {
 
     fn pacer(&self, request: &StatementRequest) -> Arc<Pacer> {
         let Parts { caller, apart, .. } = &*self.0;
-        let of = |apart: &PacedApart| apart.of(request.account_id());
+        let of = |apart: &AccountPacers| apart.of(request.account_id());
         apart.as_ref().map_or_else(|| caller.pacer.clone(), of)
     }
 

@@ -4,6 +4,7 @@
 use crate::answer_form::AnswerForm;
 use crate::call_error::{Call, CallError, CallErrorKind};
 use crate::exchange_error::{CallPhase, ExchangeError, cause};
+use crate::http_client::HttpClient;
 use crate::measure;
 use crate::pace::Closing;
 use crate::pacer::{PaceError, Pacer, Permit};
@@ -25,9 +26,7 @@ use zeroize::Zeroizing;
 /// Calls one endpoint of the service for one customer.
 #[derive(Debug)]
 pub(crate) struct Caller {
-    pub(crate) http: reqwest::Client,
-    #[cfg(feature = "simulation")]
-    pub(crate) network: Option<Arc<dyn crate::simulation::Network>>,
+    pub(crate) http: HttpClient,
     /// The time-out of the whole exchange, from connecting to the last byte.
     pub(crate) timeout: Duration,
     pub(crate) endpoint: EndpointUrl,
@@ -39,7 +38,9 @@ pub(crate) struct Caller {
     pub(crate) closing: Closing,
     /// The maximum number of bytes of an answer.
     pub(crate) limit: usize,
-    pub(crate) failing: Failing,
+    /// The kind of the last failure, and the number of calls that have failed one after the other
+    /// with it.
+    pub(crate) failing: Mutex<(&'static str, u32)>,
 }
 
 /// A call that may be sent. If it is dropped instead, it does not count.
@@ -58,11 +59,6 @@ impl Drop for Admitted {
         }
     }
 }
-
-/// The kind of the last failure, and the number of calls of an endpoint that have failed one after
-/// the other.
-#[derive(Debug, Default)]
-pub(crate) struct Failing(Mutex<(&'static str, u32)>);
 
 /// The wait after a 429 without `Retry-After`, under a policy without limits.
 const HOLD_WITHOUT_LIMITS: Duration = Duration::from_secs(60);
@@ -172,6 +168,7 @@ impl Caller {
         // The key is sent with every call, also those without a token.
         headers.extend([self.api_key.clone()]);
         self.http
+            .requests
             .post(self.endpoint.url().clone())
             .headers(headers)
             .body(body)
@@ -181,7 +178,7 @@ impl Caller {
     pub(crate) async fn look(&self, path: &str) -> Result<Reply, ExchangeError> {
         let mut url = self.endpoint.url().clone();
         url.set_path(path);
-        self.exchange(self.http.get(url)).await
+        self.exchange(self.http.requests.get(url)).await
     }
 
     async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<Reply, ExchangeError> {
@@ -191,7 +188,7 @@ impl Caller {
         };
         // One deadline for the whole exchange: an answer that trickles does not extend it.
         let deadline = Instant::now() + self.timeout;
-        let sent = tokio::time::timeout_at(deadline, self.send(request))
+        let sent = tokio::time::timeout_at(deadline, self.http.send(request))
             .await
             .map_err(|_| late(CallPhase::Answer))?;
         let (head, body) = sent?.into_parts();
@@ -215,19 +212,6 @@ impl Caller {
             .map_err(|_| late(CallPhase::Read))?;
         read.map_err(|error| ExchangeError::from_body(error, head.status))?;
         Ok(reply)
-    }
-
-    async fn send(
-        &self,
-        request: reqwest::RequestBuilder,
-    ) -> Result<http::Response<reqwest::Body>, ExchangeError> {
-        #[cfg(feature = "simulation")]
-        if let Some(network) = &self.network {
-            let request = request.build().map_err(ExchangeError::from_send)?;
-            return crate::simulation::send(&**network, request).await;
-        }
-        let sent = request.send().await.map_err(ExchangeError::from_send)?;
-        Ok(sent.into())
     }
 
     /// Returns host and path of a redirect's target. The query can hold secrets.
@@ -342,9 +326,6 @@ impl Caller {
 
     fn failing(&self) -> MutexGuard<'_, (&'static str, u32)> {
         // The pair is written at once, so a panic elsewhere leaves it consistent.
-        self.failing
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

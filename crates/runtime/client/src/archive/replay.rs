@@ -7,7 +7,6 @@ use bankrail_camt052::ReadOptions;
 use bankrail_mailbox::ArchiveRecord;
 use bankrail_statement::{AccountId, StatementReply, StatementRequest};
 use bankrail_values::{StoreError, Timestamp};
-use std::fmt;
 use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -47,9 +46,9 @@ const MAX_IDLE_LOOKS: u32 = 100;
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct Replay(Arc<Shared>);
+pub struct Replay(Arc<ReplayState>);
 
-struct Shared {
+struct ReplayState {
     archive: Archive,
     account: AccountId,
     read: ReadOptions,
@@ -109,7 +108,7 @@ impl Replay {
             fault: None,
             interrupted_at: 0,
         });
-        Self(Arc::new(Shared {
+        Self(Arc::new(ReplayState {
             archive,
             account,
             read,
@@ -252,11 +251,5 @@ impl PageSource for Replay {
     }
 }
 
-impl fmt::Debug for Replay {
-    /// Without the account.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Replay")
-            .field("pages", &self.0.pages.len())
-            .finish_non_exhaustive()
-    }
-}
+// Without the account.
+bankrail_values::impl_debug!(Replay, self; pages: self.0.pages.len());

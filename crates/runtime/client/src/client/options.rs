@@ -1,15 +1,15 @@
 //! Options of a client, and the parts that are made with them.
 
-use super::{Credentials, Parts};
+use super::{Client, Credentials};
 use crate::archive::Archive;
 use crate::call_error::Call;
-use crate::http_client::{self, HttpClientError, Way};
-use crate::pace::{Closing, PacedApart};
+use crate::http_client::{HttpClient, HttpClientError};
+use crate::pace::{AccountPacers, Closing};
 use crate::pacer::{Pacer, PacerOptions, Pacing};
 use crate::sealing::SealingSecret;
 use crate::statement::StatementClient;
 use crate::token::{Exchange, SealedTokenCache, TokenSource};
-use crate::transport::{Caller, Failing};
+use crate::transport::Caller;
 use bankrail_camt052::ReadOptions;
 use bankrail_client_assertion::token::{ScopeSet, TokenCache, TokenResponse, names};
 use bankrail_client_assertion::{AssertionBuilder, AssertionOptions, Audience, JwtId, is_lifetime};
@@ -21,7 +21,7 @@ use bankrail_rate_limit::{CallType, CounterStore, MemoryCounters, Policy, defaul
 use bankrail_values::{Clock, SystemClock, ValueError, excerpt};
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 bankrail_values::options! {
@@ -138,12 +138,12 @@ impl ClientOptions {
     /// The maximum number of bytes of a statement's answer by default: 32 MiB.
     pub const DEFAULT_MAX_STATEMENT_BYTES: usize = 32 << 20;
 
-    /// Makes the parts of a client with these options.
-    pub(super) fn into_parts(
+    /// Makes a client with these options.
+    pub(super) fn into_client(
         self,
         credentials: Credentials,
         base_url: &str,
-    ) -> Result<Parts, ClientOptionsError> {
+    ) -> Result<Client, ClientOptionsError> {
         let address = |text: &str| EndpointUrl::check(text, self.danger_allow_http_on_loopback);
         let base = address(base_url).map_err(ClientOptionsError::BaseUrl)?;
         let auth = match &self.auth_url {
@@ -161,13 +161,13 @@ impl ClientOptions {
         // Shorter than the whole exchange, so that a call that only tried to connect is known to be
         // one.
         let connect_timeout = self.connect_timeout.min(self.timeout / 2);
-        let http = http_client::build(
-            Way {
-                roots: self.tls_roots.as_ref(),
-                certificate: self.client_certificate.as_ref(),
-                proxy: self.proxy.as_ref(),
-                http_on_loopback: self.danger_allow_http_on_loopback,
-            },
+        let http = HttpClient::new(
+            self.tls_roots.as_ref(),
+            self.client_certificate.as_ref(),
+            self.proxy.as_ref(),
+            self.danger_allow_http_on_loopback,
+            #[cfg(feature = "simulation")]
+            self.network.clone(),
             &[&base, &auth],
             connect_timeout,
         )?;
@@ -195,8 +195,6 @@ impl ClientOptions {
             .customer(credentials.code.as_str());
         let caller = |endpoint, call, call_type, policy, limit| Caller {
             http: http.clone(),
-            #[cfg(feature = "simulation")]
-            network: self.network.clone(),
             timeout: self.timeout,
             endpoint,
             call,
@@ -204,7 +202,7 @@ impl ClientOptions {
             pacer: Arc::new(Pacer::new(call_type, policy, pacing.clone())),
             closing: closing.clone(),
             limit,
-            failing: Failing::default(),
+            failing: Mutex::default(),
         };
         let tokens = TokenSource::new(Exchange {
             caller: caller(
@@ -221,13 +219,13 @@ impl ClientOptions {
         });
         let (endpoint, limit) = (base.join(STATEMENT_PATH), self.max_statement_bytes);
         let apart = self.limit_per_account.then(|| {
-            PacedApart::new(
+            AccountPacers::new(
                 self.statement_limits,
                 pacing.clone(),
                 credentials.code.clone(),
             )
         });
-        let held = PacedApart::new(Policy::unlimited(), alone, credentials.code.clone());
+        let held = AccountPacers::new(Policy::unlimited(), alone, credentials.code.clone());
         let caller = caller(
             endpoint,
             Call::Statement,
@@ -238,7 +236,7 @@ impl ClientOptions {
         let read = self.read_options;
         let statements =
             StatementClient::new(caller, apart, held, tokens.clone(), read, self.archive);
-        Ok(Parts {
+        Ok(Client {
             tokens,
             statements,
             closing,

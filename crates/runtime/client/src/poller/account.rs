@@ -8,9 +8,9 @@ use std::time::Duration;
 pub struct PolledAccount {
     pub(super) id: AccountId,
     pub(super) every: Duration,
-    include_narrative: Option<bool>,
-    max_entries: Option<MaxEntries>,
-    pub(super) label: Option<String>,
+    /// The request for its first page.
+    request: StatementRequest,
+    label: Option<String>,
 }
 
 impl PolledAccount {
@@ -18,10 +18,9 @@ impl PolledAccount {
     #[must_use]
     pub fn new(id: AccountId) -> Self {
         Self {
+            request: StatementRequest::new(&id),
             id,
             every: Duration::from_secs(600),
-            include_narrative: None,
-            max_entries: None,
             label: None,
         }
     }
@@ -40,7 +39,7 @@ impl PolledAccount {
     /// entries of the day would be new ones. Default: the service's own.
     #[must_use]
     pub fn include_narrative(mut self, include: bool) -> Self {
-        self.include_narrative = Some(include);
+        self.request.include_narrative = Some(include);
         self
     }
 
@@ -48,7 +47,7 @@ impl PolledAccount {
     /// at once. Default: the service's own.
     #[must_use]
     pub fn max_entries(mut self, most: MaxEntries) -> Self {
-        self.max_entries = Some(most);
+        self.request.max_entries = Some(most);
         self
     }
 
@@ -60,10 +59,19 @@ impl PolledAccount {
         self
     }
 
+    /// Gives the account its number as its name, if it has no other.
+    pub(super) fn numbered(mut self, number: usize) -> Self {
+        self.label.get_or_insert_with(|| number.to_string());
+        self
+    }
+
+    /// Returns the account's name in logs.
+    pub(super) fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or_default()
+    }
+
     pub(super) fn request(&self, cursor: Option<Cursor>) -> StatementRequest {
-        let mut request = StatementRequest::new(&self.id);
-        request.include_narrative = self.include_narrative;
-        request.max_entries = self.max_entries;
+        let mut request = self.request.clone();
         request.cursor = cursor;
         request
     }

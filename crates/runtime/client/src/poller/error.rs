@@ -1,8 +1,7 @@
 //! The reasons for which an account is no longer polled.
 
 use super::movement::MovementError;
-use crate::call_error::{CallError, show_the_service};
-use bankrail_statement::WalkError;
+use crate::call_error::CallError;
 use bankrail_values::Timestamp;
 use std::borrow::Cow;
 use std::error::Error;
@@ -12,12 +11,9 @@ use std::fmt;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PollError {
-    /// No statement, and asking again cannot help.
+    /// No statement, or none that can be read to its end, and asking again cannot help.
     #[error("there is no statement of the account")]
     Statement(#[source] CallError),
-    /// The statement cannot be read to its end.
-    #[error("the statement cannot be read to its end")]
-    Walk(#[source] WalkError),
     /// The handler failed each time that it was given a page.
     #[error("the handler failed {times} times")]
     #[non_exhaustive]
@@ -36,7 +32,6 @@ impl PollError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Statement(error) => error.kind(),
-            Self::Walk(_) => "walk",
             Self::Handler { .. } => "handler",
         }
     }
@@ -48,7 +43,6 @@ impl PollError {
     pub fn advice(&self) -> Cow<'static, str> {
         match self {
             Self::Statement(error) => error.advice(),
-            Self::Walk(_) => show_the_service(None).into(),
             Self::Handler { source, .. } => match source.downcast_ref::<MovementError>() {
                 Some(error) => format!("see the entry in the statement: {error}").into(),
                 None => {

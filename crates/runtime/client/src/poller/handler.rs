@@ -1,15 +1,14 @@
 //! Handlers of new entries.
 
 use crate::StatementPage;
-use crate::returns::Returns;
-use bankrail_camt052::{Entry, Finding as DocumentFinding};
+use crate::handling::Returns;
+use bankrail_camt052::Entry;
 use bankrail_statement::{
-    AccountId, AccountNotice, EntryRelation, PollCommit, ReplyFinding, SeenEntry, SeenEntryId,
+    AccountId, AccountNotice, EntryRelation, PollCommit, SeenEntry, SeenEntryId,
     TransactionalSeenEntries,
 };
 use bankrail_values::HyphenatedUuid;
 use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -80,7 +79,7 @@ impl NewEntries {
         }
     }
 
-    pub(super) fn says_nothing(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty() && self.again.is_empty() && self.notices.is_empty()
     }
 
@@ -89,32 +88,12 @@ impl NewEntries {
     pub fn request_key(&self) -> HyphenatedUuid {
         self.page.request_key()
     }
-
-    /// The findings about the answer.
-    #[must_use]
-    pub fn findings(&self) -> &[ReplyFinding] {
-        &self.page.received.findings
-    }
-
-    /// The findings about the document.
-    #[must_use]
-    pub fn document_findings(&self) -> &[DocumentFinding] {
-        &self.page.document_findings
-    }
 }
 
-impl fmt::Debug for NewEntries {
-    /// Without account and entries.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("NewEntries")
-            .field("entries", &self.entries.len())
-            .field("again", &self.again.len())
-            .field("notices", &self.notices.len())
-            .field("page", &self.page)
-            .field("attempt", &self.attempt)
-            .finish_non_exhaustive()
-    }
-}
+// Without account and entries.
+bankrail_values::impl_debug!(NewEntries, self;
+    entries: self.entries.len(), again: self.again.len(), notices: self.notices.len(), page: self.page,
+    attempt: self.attempt);
 
 /// A new entry.
 #[derive(Clone)]

@@ -6,7 +6,6 @@ use bankrail_statement::{
     AccountId, AccountNotice, EntryRelation, ReplyFinding, SeenEntryId, StatementDay,
 };
 use bankrail_values::{Date, Money, Timestamp};
-use std::fmt;
 
 /// The maximum number of days between the day on which a report was made and that of the call,
 /// without a notice.
@@ -142,14 +141,8 @@ impl Movement {
     }
 }
 
-impl fmt::Debug for Movement {
-    /// Without account, amount and texts.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Movement")
-            .field("status", &self.status)
-            .finish_non_exhaustive()
-    }
-}
+// Without account, amount and texts.
+bankrail_values::impl_debug!(Movement, self; status: self.status);
 
 impl NewEntries {
     /// Returns the changes of a ledger that follows the bank's list, to be applied in this order.
@@ -223,7 +216,7 @@ impl NewEntries {
         let mut of_page = Vec::new();
         let is_other =
             |finding: &ReplyFinding| matches!(finding, ReplyFinding::PayloadAccount { .. });
-        if self.findings().iter().any(is_other) {
+        if self.page.received.findings.iter().any(is_other) {
             of_page.push(AccountNotice::OtherAccount);
         }
         for report in &self.page.document.reports {

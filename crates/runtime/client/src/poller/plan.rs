@@ -1,5 +1,7 @@
 //! The plan of the polls, so that each account is polled late on its bank's day.
 
+use super::Poller;
+use bankrail_statement::AccountPoll;
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
@@ -8,12 +10,12 @@ pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 /// An account among those that share the calls of an hour, before the end of a day.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
-    pub(super) index: usize,
-    pub(super) accounts: usize,
-    pub(super) calls_an_hour: usize,
-    pub(super) ends_at: Timestamp,
+    index: usize,
+    accounts: usize,
+    calls_an_hour: usize,
+    ends_at: Timestamp,
     /// The time between the last polls and the end.
-    pub(super) before: Duration,
+    before: Duration,
 }
 
 impl Plan {
@@ -77,6 +79,52 @@ impl Plan {
             retry_at.max(self.last_poll())
         } else {
             retry_at
+        }
+    }
+}
+
+impl Poller {
+    /// Returns the account's plan before the end of its bank's day, if that is known.
+    pub(super) fn plan(&self, index: usize, poll: &AccountPoll) -> Option<Plan> {
+        Some(Plan {
+            index,
+            accounts: self.0.accounts.len(),
+            calls_an_hour: self.calls_an_hour(),
+            ends_at: poll.day_ends_at()?,
+            before: self.0.options.last_poll,
+        })
+    }
+
+    /// Logs that the accounts together need more calls than are allowed, if that is so.
+    pub(super) fn log_excess(&self) {
+        let accounts = &self.0.accounts;
+        let wanted: usize = accounts
+            .iter()
+            .map(|polled| polls_an_hour(polled.every))
+            .sum();
+        let allowed = self.calls_an_hour();
+        if wanted > allowed {
+            let hour = u64::try_from(accounts.len()).map_or(u64::MAX, |count| 3_600 * count);
+            let every = hour.div_ceil(u64::try_from(allowed).unwrap_or(u64::MAX).max(1));
+            tracing::warn!(
+                accounts = self.labels().join(", "),
+                wanted,
+                allowed,
+                "the accounts are to be polled more often in an hour than calls are allowed, so that \
+                 polls come later: poll each every {every} s (PolledAccount::every), or have the \
+                 service allow more calls (ClientOptions::statement_limits)"
+            );
+        }
+    }
+
+    /// Returns the number of calls in an hour that a plan counts on.
+    pub(super) fn calls_an_hour(&self) -> usize {
+        let calls = self.0.source.calls_an_hour().unwrap_or(usize::MAX);
+        let each = self.0.source.counts_each_account();
+        if each {
+            calls.saturating_mul(self.0.accounts.len())
+        } else {
+            calls
         }
     }
 }

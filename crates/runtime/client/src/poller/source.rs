@@ -19,8 +19,8 @@ pub type PageFuture<'a> =
     note = "pass `client.statements()` of a `Client`, or a reference to a `Replay` of an archive"
 )]
 pub trait PageSource: Send + Sync {
-    /// Gets the page that a request asks for. Entries that cannot be read do not refuse it: they are
-    /// its [`StatementPage::unread`].
+    /// Gets the page that a request asks for. Entries that cannot be read do not refuse it: they
+    /// are its [`StatementPage::unread`].
     fn page<'a>(&'a self, request: &'a StatementRequest) -> PageFuture<'a>;
 
     /// Returns the time by the source's clock, which is the poller's.

@@ -7,7 +7,6 @@ use crate::CallError;
 use bankrail_statement::{AccountId, AccountNotice};
 use bankrail_values::Timestamp;
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -77,7 +76,8 @@ pub enum AccountState {
 }
 
 /// The reason for which an account waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum WaitReason {
     /// The account waits for its next poll.
@@ -87,6 +87,7 @@ pub enum WaitReason {
     /// The account waits to repeat a call that failed.
     Retry,
     /// The account waits for the limit of statement calls.
+    #[strum(serialize = "rate limit")]
     RateLimit,
     /// The account waits to call the handler again, after a failure.
     Handler,
@@ -95,20 +96,6 @@ pub enum WaitReason {
     /// To be tried again after it was stopped: in the log only, because its state is
     /// [`AccountState::Stopped`].
     Stopped,
-}
-
-impl fmt::Display for WaitReason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Interval => "interval",
-            Self::Turn => "turn",
-            Self::Retry => "retry",
-            Self::RateLimit => "rate limit",
-            Self::Handler => "handler",
-            Self::Store => "store",
-            Self::Stopped => "stopped",
-        })
-    }
 }
 
 /// The state of all accounts.
@@ -121,7 +108,7 @@ pub(super) struct Board {
 
 #[derive(Debug)]
 pub(super) struct Row {
-    pub(super) state: AccountState,
+    pub(super) status: AccountStatus,
     /// The time at which the running poll, or the next one, was due. If two accounts can continue,
     /// the one that was due first does.
     pub(super) due: Timestamp,
@@ -135,15 +122,10 @@ pub(super) struct Row {
     usual: usize,
     /// The times of its calls in the last hour, the last one last.
     calls: VecDeque<Timestamp>,
-    pub(super) stopped_since: Option<Timestamp>,
     /// The notices about its last page itself, of which each was given once.
     pub(super) notices: Vec<AccountNotice>,
     /// The time at which the poller was made.
     polled_since: Timestamp,
-    pub(super) last_page: Option<Timestamp>,
-    pub(super) last_poll: Option<Timestamp>,
-    pub(super) last_full_walk: Option<Timestamp>,
-    pub(super) last_failure: Option<CallFailure>,
 }
 
 /// The number of pages of an account that are fetched before others that are due have their turn,
@@ -162,11 +144,20 @@ pub(super) enum Next {
 }
 
 impl Board {
-    pub(super) fn new(accounts: usize, now: Timestamp) -> Self {
-        let row = || Row {
-            state: AccountState::Waiting {
-                until: now,
-                reason: WaitReason::Interval,
+    pub(super) fn new(accounts: &[PolledAccount], now: Timestamp) -> Self {
+        let row = |account: &PolledAccount| Row {
+            status: AccountStatus {
+                account: account.id.clone(),
+                label: account.name().to_owned(),
+                state: AccountState::Waiting {
+                    until: now,
+                    reason: WaitReason::Interval,
+                },
+                stopped_since: None,
+                last_page: None,
+                last_poll: None,
+                last_full_walk: None,
+                last_failure: None,
             },
             due: now,
             failures: 0,
@@ -174,16 +165,11 @@ impl Board {
             pages: 0,
             usual: 1,
             calls: VecDeque::new(),
-            stopped_since: None,
             notices: Vec::new(),
             polled_since: now,
-            last_page: None,
-            last_poll: None,
-            last_full_walk: None,
-            last_failure: None,
         };
         Self {
-            rows: Mutex::new((0..accounts).map(|_| row()).collect()),
+            rows: Mutex::new(accounts.iter().map(row).collect()),
             token_refused: AtomicBool::new(false),
         }
     }
@@ -201,7 +187,7 @@ impl Board {
         let later = rows
             .iter()
             .enumerate()
-            .filter_map(|(index, row)| match row.state {
+            .filter_map(|(index, row)| match row.status.state {
                 AccountState::Waiting { until, reason } => Some((until, index, reason)),
                 AccountState::Stopped {
                     retry_at: Some(until),
@@ -230,7 +216,7 @@ impl Board {
             .zip(rows.iter())
             .enumerate()
             .filter(|(other, _)| *other != index);
-        let kept = others.map(|(_, (polled, row))| match row.stopped_since {
+        let kept = others.map(|(_, (polled, row))| match row.status.stopped_since {
             Some(_) => 1,
             None => row.usual_calls(polled.every).min(equal),
         });
@@ -246,34 +232,35 @@ impl Board {
             rows.iter().map(|row| row.age(last(row), now)).max()
         };
         let [page, full_walk] = [
-            longest(|row| row.last_page),
-            longest(|row| row.last_full_walk),
+            longest(|row| row.status.last_page),
+            longest(|row| row.status.last_full_walk),
         ];
         (page.unwrap_or_default(), full_walk.unwrap_or_default())
     }
 
-    /// Returns the error of these accounts, of which each may be without a page for so long.
+    /// Returns the error of the accounts, of which each may be without a page for so long.
     pub(super) fn check(
         &self,
         now: Timestamp,
-        accounts: impl Iterator<Item = (String, Duration)>,
+        longest: impl Iterator<Item = Duration>,
     ) -> PollerCheckError {
         let rows = self.lock();
         let mut error = PollerCheckError {
-            never_polled: !rows.is_empty() && rows.iter().all(|row| row.last_page.is_none()),
+            never_polled: !rows.is_empty() && rows.iter().all(|row| row.status.last_page.is_none()),
             token_refused: self.token_refused.load(Ordering::Relaxed),
             ..PollerCheckError::default()
         };
-        for ((label, longest), row) in accounts.zip(rows.iter()) {
-            if row.stopped_since.is_some() {
+        for (longest, row) in longest.zip(rows.iter()) {
+            let label = &row.status.label;
+            if row.status.stopped_since.is_some() {
                 if row.refusals > 1
                     && let Some(until) = row.ready_at()
                 {
                     error.refused.push((label.clone(), until));
                 }
-                error.stopped.push(label);
-            } else if row.age(row.last_page, now) > longest {
-                error.stale.push(label);
+                error.stopped.push(label.clone());
+            } else if row.age(row.status.last_page, now) > longest {
+                error.stale.push(label.clone());
             }
         }
         error
@@ -289,7 +276,7 @@ impl Board {
     pub(super) fn delay(&self, later: Timestamp) {
         // Under one lock, so that no account is picked while others are not delayed yet.
         for row in self.lock().iter_mut() {
-            if let AccountState::Waiting { until, reason } = &mut row.state
+            if let AccountState::Waiting { until, reason } = &mut row.status.state
                 && *until < later
                 && *reason != WaitReason::Handler
             {
@@ -307,10 +294,10 @@ impl Board {
                 .iter_mut()
                 .for_each(|at| *at = at.saturating_sub(by));
             let times = [
-                &mut row.stopped_since,
-                &mut row.last_page,
-                &mut row.last_poll,
-                &mut row.last_full_walk,
+                &mut row.status.stopped_since,
+                &mut row.status.last_page,
+                &mut row.status.last_poll,
+                &mut row.status.last_full_walk,
             ];
             for at in times
                 .into_iter()
@@ -323,7 +310,7 @@ impl Board {
             | AccountState::Stopped {
                 retry_at: Some(until),
                 ..
-            } = &mut row.state
+            } = &mut row.status.state
             {
                 *until = until.saturating_sub(by);
             }
@@ -331,35 +318,15 @@ impl Board {
     }
 
     pub(super) fn set(&self, index: usize, state: AccountState) {
-        self.change(index, |row| row.state = state);
+        self.change(index, |row| row.status.state = state);
     }
 
     pub(super) fn change<T>(&self, index: usize, change: impl FnOnce(&mut Row) -> T) -> Option<T> {
         self.lock().get_mut(index).map(change)
     }
 
-    pub(super) fn statuses(
-        &self,
-        accounts: &[PolledAccount],
-        labels: &[String],
-    ) -> Vec<AccountStatus> {
-        let rows = self.lock();
-        let statuses =
-            accounts
-                .iter()
-                .zip(labels)
-                .zip(rows.iter())
-                .map(|((account, label), row)| AccountStatus {
-                    account: account.id.clone(),
-                    label: label.clone(),
-                    state: row.state.clone(),
-                    stopped_since: row.stopped_since,
-                    last_page: row.last_page,
-                    last_poll: row.last_poll,
-                    last_full_walk: row.last_full_walk,
-                    last_failure: row.last_failure.clone(),
-                });
-        statuses.collect()
+    pub(super) fn statuses(&self) -> Vec<AccountStatus> {
+        self.lock().iter().map(|row| row.status.clone()).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Row>> {
@@ -372,7 +339,7 @@ impl Row {
     /// Returns the time from which its next page can be fetched; `None` if it is stopped for good
     /// or being worked on.
     fn ready_at(&self) -> Option<Timestamp> {
-        match self.state {
+        match self.status.state {
             AccountState::Waiting { until, .. } => Some(until),
             AccountState::Stopped { retry_at, .. } => retry_at,
             AccountState::Fetching | AccountState::HandingOver => None,
@@ -386,8 +353,8 @@ impl Row {
 
     /// A page was recorded. Returns since when the account had been stopped.
     pub(super) fn recorded(&mut self, now: Timestamp) -> Option<Timestamp> {
-        (self.failures, self.refusals, self.last_page) = (0, 0, Some(now));
-        self.stopped_since.take()
+        (self.failures, self.refusals, self.status.last_page) = (0, 0, Some(now));
+        self.status.stopped_since.take()
     }
 
     /// Returns the number of calls that it makes in an hour: a full walk, and polls of one call.
@@ -416,7 +383,7 @@ impl Row {
         let before = part.and_then(|part| self.calls.len().checked_sub(part));
         // Once this call is an hour old, one call of the part is free again.
         let first = before.and_then(|before| self.calls.get(before));
-        self.state = match first
+        self.status.state = match first
             .map(|at| at.saturating_add(HOUR))
             .filter(|until| *until > now)
         {
@@ -463,12 +430,13 @@ mod tests {
             (7, 3, 13),
             (25, 0, 5),
         ] {
-            let board = Board::new(count, now);
+            let accounts = accounts(count);
+            let board = Board::new(&accounts, now);
             for index in 1..=stopped {
-                board.change(index, |row| row.stopped_since = Some(now));
+                board.change(index, |row| row.status.stopped_since = Some(now));
             }
             assert_eq!(
-                board.part(0, 25, &accounts(count)),
+                board.part(0, 25, &accounts),
                 expected,
                 "{count} accounts, {stopped} stopped"
             );

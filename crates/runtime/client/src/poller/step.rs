@@ -3,7 +3,6 @@
 use super::error::PollError;
 use super::handler::NewEntries;
 use super::notices::Notices;
-use super::plan::Plan;
 use super::sink::Patience;
 use super::status::{AccountState, Board, CallFailure, WaitReason};
 use super::{Poller, Slots};
@@ -14,7 +13,7 @@ use bankrail_mailbox::Schedule;
 use bankrail_rate_limit::{CallType, Window};
 use bankrail_statement::{
     AccountId, AccountPoll, EntryIdentity, EntryLinks, PageDecision, PollCommit, PollStep,
-    PolledPage, Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay,
+    PolledPage, Recorded, ReplyFinding, SortOrder, StatedAccount, StatementDay, WalkError,
 };
 use bankrail_values::{StoreError, Timestamp, causes, jitter};
 use std::sync::Arc;
@@ -26,7 +25,7 @@ const POLLS: &str = "bankrail_polls_total";
 
 /// The number of times in a row that the service fails to answer a cursor after which the poller
 /// begins again.
-const PATIENCE: u32 = 3;
+const MAX_UNANSWERED: u32 = 3;
 
 /// The longest time after which an account that keeps being refused is asked again, unless
 /// [`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped) is longer.
@@ -71,10 +70,10 @@ impl Drop for Busy<'_> {
     fn drop(&mut self) {
         self.0.change(self.1, |row| {
             if matches!(
-                row.state,
+                row.status.state,
                 AccountState::Fetching | AccountState::HandingOver
             ) {
-                row.state = AccountState::Waiting {
+                row.status.state = AccountState::Waiting {
                     until: row.due,
                     reason: WaitReason::Turn,
                 };
@@ -190,7 +189,7 @@ impl Poller {
         let count = new.entries.len();
         let notices = Notices::of(&new);
         let stopped = stopping.clone();
-        let outcome = if new.says_nothing() {
+        let outcome = if new.is_empty() {
             self.0.sink.record(&polled.id, &commit).await
         } else {
             let patience = Patience {
@@ -246,7 +245,7 @@ impl Poller {
                         return true;
                     }
                     Err(error) => {
-                        self.stop(index, PollError::Walk(error));
+                        self.stop(index, walk_failed(error));
                         // The page is recorded, although no other can follow it.
                         return true;
                     }
@@ -321,9 +320,9 @@ impl Poller {
                 "the stored position is unreadable: a full walk follows"
             );
         }
-        self.0
-            .board
-            .change(index, |row| row.last_full_walk = poll.last_full_walk());
+        self.0.board.change(index, |row| {
+            row.status.last_full_walk = poll.last_full_walk()
+        });
         Some(poll)
     }
 
@@ -372,7 +371,7 @@ impl Poller {
                 "the service refused a cursor: a full walk follows"
             );
             if let Err(error) = walker.poll.cursor_refused() {
-                self.stop(index, PollError::Walk(error));
+                self.stop(index, walk_failed(error));
                 return None;
             }
             self.wait_until(index, self.now(), WaitReason::Turn);
@@ -400,7 +399,7 @@ impl Poller {
             if with_cursor && answered {
                 walker.unanswered = walker.unanswered.saturating_add(1);
             }
-            if walker.unanswered >= PATIENCE {
+            if walker.unanswered >= MAX_UNANSWERED {
                 // After too many walks this is an error, but the next one begins at the first page
                 // all the same.
                 let _ = walker.poll.cursor_refused();
@@ -413,7 +412,7 @@ impl Poller {
             };
             self.0
                 .board
-                .change(index, |row| row.last_failure = Some(failure));
+                .change(index, |row| row.status.last_failure = Some(failure));
             return Some(walker);
         }
         self.stop(index, PollError::Statement(error));
@@ -433,18 +432,6 @@ impl Poller {
         self.now().saturating_add(pause.unwrap_or_default())
     }
 
-    /// Returns the account's plan before the end of its bank's day, if that is known.
-    fn plan(&self, index: usize, poll: &AccountPoll) -> Option<Plan> {
-        let (calls_an_hour, before) = (self.calls_an_hour(), self.0.options.last_poll);
-        Some(Plan {
-            index,
-            accounts: self.0.accounts.len(),
-            calls_an_hour,
-            ends_at: poll.day_ends_at()?,
-            before,
-        })
-    }
-
     fn completed(&self, index: usize, poll: &AccountPoll, full: bool, every: Duration) {
         let now = self.now();
         measure::count(POLLS, &[("outcome", "completed")], 1);
@@ -454,12 +441,12 @@ impl Poller {
         self.0.board.change(index, |row| {
             row.due = due;
             row.completed(full);
-            row.state = AccountState::Waiting {
+            row.status.state = AccountState::Waiting {
                 until: row.due,
                 reason: WaitReason::Interval,
             };
-            row.last_poll = Some(now);
-            row.last_full_walk = poll.last_full_walk();
+            row.status.last_poll = Some(now);
+            row.status.last_full_walk = poll.last_full_walk();
         });
     }
 
@@ -477,7 +464,7 @@ impl Poller {
             let until = now.saturating_add(pause(&self.0.options.retry_schedule, row.failures));
             // The later of both: a short `Retry-After` does not shorten our own pause.
             let until = not_before.map_or(until, |at| at.max(until));
-            row.state = AccountState::Waiting { until, reason };
+            row.status.state = AccountState::Waiting { until, reason };
             (row.failures, until)
         });
         let Some((failures, until)) = failures else {
@@ -551,15 +538,15 @@ impl Poller {
             measure::count(POLLS, &[("outcome", "stopped")], 1);
         }
         let was_stopped = self.0.board.change(index, |row| {
-            row.state = AccountState::Stopped {
+            row.status.state = AccountState::Stopped {
                 error: Arc::new(error),
                 retry_at,
             };
             // A poll that ended early does not show how many pages a full walk has.
             row.completed(false);
-            let was_stopped = row.stopped_since.is_some();
+            let was_stopped = row.status.stopped_since.is_some();
             // After a retry that failed too, the account has been stopped since the first failure.
-            row.stopped_since.get_or_insert(now);
+            row.status.stopped_since.get_or_insert(now);
             was_stopped
         });
         // The gauge counts accounts, so an account that is stopped again does not count twice.
@@ -613,6 +600,11 @@ impl Fetched {
             handed_over: 0,
         }
     }
+}
+
+/// Makes the error of a statement that cannot be read to its end.
+fn walk_failed(error: WalkError) -> PollError {
+    PollError::Statement(CallError::new(Call::Statement, CallErrorKind::Walk(error)))
 }
 
 /// The entries of a page that are handed over when they are new.

@@ -1,59 +1,17 @@
-//! A sealed delivery: the state that all receivers share, and the opening and reading of a message
-//! off the asynchronous threads.
+//! A sealed delivery: the opening and reading of its message off the asynchronous threads.
 
-use super::observe::{ObservedDelivery, ObservedOutcome};
-use super::options::ReceiversOptions;
+use super::ReceiverState;
 use super::refusal::{Refusal, Unopened};
 use axum::body::Bytes;
-use bankrail_http::{__private::LineBound, CpuPool};
 use bankrail_jose::remote::RemoteDecrypter;
 use bankrail_mailbox::{DEFAULT_TIME_OUT, Inbox, Incoming};
-use bankrail_secured_payload::{OpenError, Opened, Opener, SecuredPayload, unverified_kid};
-use bankrail_values::{HyphenatedUuid, SecretString, Timestamp};
+use bankrail_secured_payload::{OpenError, Opened, Opener, SecuredPayload};
+use bankrail_values::{HyphenatedUuid, Timestamp};
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageFinding, MessageKind};
-use http::{HeaderName, StatusCode};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Notify;
-
-/// The state that all receivers share.
-#[derive(Debug)]
-pub(super) struct ReceiverState<I: ?Sized> {
-    pub(super) opening: Opening,
-    pub(super) key_header: HeaderName,
-    pub(super) api_key: SecretString,
-    pub(super) inbox: Arc<I>,
-    pub(super) options: ReceiversOptions,
-    /// The maximum age of a message.
-    pub(super) max_age: Option<Duration>,
-    /// Wakes the workers when a new message is stored.
-    pub(super) arrived: Arc<Notify>,
-    /// Bounds the lines about deliveries without the API key.
-    pub(super) strangers: LineBound,
-}
-
-impl<I: ?Sized> ReceiverState<I> {
-    /// Notifies the operator's observer of a delivery.
-    pub(super) fn observed(
-        &self,
-        kind: MessageKind,
-        headers: Option<DeliveryHeaders>,
-        outcome: ObservedOutcome,
-        status: StatusCode,
-    ) {
-        if let Some(observer) = &self.options.observer {
-            observer.notify(&ObservedDelivery {
-                kind,
-                headers,
-                outcome,
-                status: status.as_u16(),
-            });
-        }
-    }
-}
 
 /// A delivery whose headers were read and whose message is sealed. The headers are checked before
 /// the RSA operations, which take most of a millisecond.
@@ -67,21 +25,39 @@ pub(super) struct Sealed<I: ?Sized> {
 }
 
 /// A message to store, and the number of its findings.
-pub(super) type Read = (Incoming, usize);
+pub(super) type OpenedMessage = (Incoming, usize);
 
-impl<I: Inbox + ?Sized> Sealed<I> {
+impl<I: Inbox + ?Sized + 'static> Sealed<I> {
+    /// Opens and reads the delivery. [`Refusal::NoAnswer`] if the runtime is shutting down, opening
+    /// panicked, or a remote key did not answer while the sender waits (Default: "Webhooks", a
+    /// time-out of 15 s).
+    pub(super) async fn open(self: &Arc<Self>) -> Result<OpenedMessage, Refusal> {
+        let (pool, own) = (&self.shared.pool, Arc::clone(self));
+        let opener = match &self.shared.key {
+            OpeningKey::Here(opener) => {
+                let opener = Arc::clone(opener);
+                let opened = pool.run(move || own.open_here(&opener)).await;
+                return opened.unwrap_or(Err(Refusal::NoAnswer));
+            }
+            OpeningKey::Remote(opener) => opener,
+        };
+        let compact = pool.run(move || own.compact()).await;
+        let compact = compact.ok_or(Refusal::NoAnswer)??;
+        // A sender waits no longer than this for its answer, and delivers again.
+        let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
+        let opened = opened.map_err(|_| Refusal::NoAnswer)?;
+        let opened = opened.map_err(|error| Unopened::refusal(error, &compact))?;
+        let own = Arc::clone(self);
+        let read = pool.run(move || own.read(opened)).await;
+        read.unwrap_or(Err(Refusal::NoAnswer))
+    }
+
     /// Opens the message with keys in memory, and reads it.
-    fn open(&self, opener: &Opener) -> Result<Read, Refusal> {
+    fn open_here(&self, opener: &Opener) -> Result<OpenedMessage, Refusal> {
         // The envelope is judged first: it costs no private-key operation.
         let compact = self.compact()?;
         let opened = opener.open(&compact);
-        let not_opened = |error| {
-            Refusal::NotOpened(Unopened {
-                error,
-                kid: unverified_kid(&compact),
-            })
-        };
-        self.read(opened.map_err(not_opened)?)
+        self.read(opened.map_err(|error| Unopened::refusal(error, &compact))?)
     }
 
     /// Returns the compact message in the envelope.
@@ -92,9 +68,9 @@ impl<I: Inbox + ?Sized> Sealed<I> {
     }
 
     /// Reads an opened message.
-    fn read(&self, opened: Opened) -> Result<Read, Refusal> {
+    fn read(&self, opened: Opened) -> Result<OpenedMessage, Refusal> {
         let options = &self.shared.options;
-        let parsed = Message::from_json_with(self.kind, opened.json(), &options.read)
+        let parsed = Message::from_json_with(self.kind, opened.json(), &options.read_options)
             .map_err(Refusal::Message)?;
         let age = self
             .now
@@ -116,15 +92,7 @@ impl<I: Inbox + ?Sized> Sealed<I> {
     }
 }
 
-/// The keys that open payloads, and the threads on which they are opened and read.
-#[derive(Clone)]
-pub(super) struct Opening {
-    pub(super) pool: CpuPool,
-    pub(super) key: OpeningKey,
-}
-
 /// The keys that open payloads.
-#[derive(Clone)]
 pub(super) enum OpeningKey {
     /// Keys in memory. The private-key operation takes most of a millisecond of one core.
     Here(Arc<Opener>),
@@ -143,51 +111,9 @@ impl<U: RemoteDecrypter + Clone> OpenRemote for Opener<U> {
     }
 }
 
-impl Opening {
-    /// Opens and reads a delivery. [`Refusal::NoAnswer`] if the runtime is shutting down, opening
-    /// panicked, or a remote key did not answer while the sender waits (Default: "Webhooks", a
-    /// time-out of 15 s).
-    pub(super) async fn open<I: Inbox + ?Sized + 'static>(
-        &self,
-        sealed: &Arc<Sealed<I>>,
-    ) -> Result<Read, Refusal> {
-        let own = Arc::clone(sealed);
-        let opener = match &self.key {
-            OpeningKey::Here(opener) => {
-                let opener = Arc::clone(opener);
-                return self
-                    .pool
-                    .run(move || own.open(&opener))
-                    .await
-                    .unwrap_or(Err(Refusal::NoAnswer));
-            }
-            OpeningKey::Remote(opener) => opener,
-        };
-        let compact = self
-            .pool
-            .run(move || own.compact())
-            .await
-            .ok_or(Refusal::NoAnswer)??;
-        // A sender waits no longer than this for its answer, and delivers again.
-        let opened = tokio::time::timeout(DEFAULT_TIME_OUT, opener.open(&compact)).await;
-        let opened = opened.map_err(|_| Refusal::NoAnswer)?;
-        let opened = opened.map_err(|error| {
-            Refusal::NotOpened(Unopened {
-                error,
-                kid: unverified_kid(&compact),
-            })
-        })?;
-        let own = Arc::clone(sealed);
-        self.pool
-            .run(move || own.read(opened))
-            .await
-            .unwrap_or(Err(Refusal::NoAnswer))
-    }
-}
-
-impl fmt::Debug for Opening {
+impl fmt::Debug for OpeningKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self.key {
+        out.write_str(match self {
             OpeningKey::Here(_) => "Here",
             OpeningKey::Remote(_) => "Remote",
         })

@@ -1,6 +1,6 @@
 //! Handlers of received messages.
 
-use crate::returns::Returns;
+use crate::handling::Returns;
 use bankrail_mailbox::{Completion, EntryId, Inbox, InboxEntry, LeaseOwner, TransactionalInbox};
 use bankrail_values::{Clock, StoreError, StoreErrorKind, Timestamp};
 use bankrail_webhook::{
@@ -71,15 +71,8 @@ pub struct Conflict {
     pub with: EntryId,
 }
 
-impl fmt::Debug for Conflict {
-    /// Without the message.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Conflict")
-            .field("kind", &self.message.kind())
-            .field("with", &self.with)
-            .finish_non_exhaustive()
-    }
-}
+// Without the message.
+bankrail_values::impl_debug!(Conflict, self; kind: self.message.kind(), with: self.with);
 
 /// A handler of one kind of message, of any message, or of conflicts. Functions from a [`Delivery`]
 /// to a future implement it.
@@ -363,8 +356,8 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
 }
 
 impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
-    /// Like [`Handlers::on`], with an effect in the inbox's own transaction, which therefore happens
-    /// exactly once.
+    /// Like [`Handlers::on`], with an effect in the inbox's own transaction, which therefore
+    /// happens exactly once.
     ///
     /// ```
     /// use bankrail_client::receivers::{Handlers, Delivery};

@@ -6,8 +6,9 @@ use bankrail_webhook::{DeliveryHeaders, MessageKind};
 use std::fmt;
 use std::sync::Arc;
 
-/// The outcome of one delivery, for [`ReceiversOptions::observe`](super::ReceiversOptions::observe).
-/// It has nothing of the message but the names of its members.
+/// The outcome of one delivery, for
+/// [`ReceiversOptions::observe`](super::ReceiversOptions::observe). It has nothing of the message
+/// but the names of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObservedDelivery {
@@ -78,7 +79,10 @@ impl ObservedOutcome {
 }
 
 /// A stage that a delivery passes, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::Display, strum::IntoStaticStr,
+)]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeliveryStage {
     /// `POST`.
@@ -118,24 +122,8 @@ pub enum DeliveryStage {
 impl DeliveryStage {
     /// Returns a stable name, such as `decrypt_or_verify`, which is also its `Display`.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Method => "method",
-            Self::ApiKey => "api_key",
-            Self::ContentType => "content_type",
-            Self::Body => "body",
-            Self::Headers => "headers",
-            Self::Envelope => "envelope",
-            Self::Format => "format",
-            Self::DecryptionKey => "decryption_key",
-            Self::DecryptOrVerify => "decrypt_or_verify",
-            Self::VerifyingKey => "verifying_key",
-            Self::SignedHeader => "signed_header",
-            Self::Parse => "parse",
-            Self::Message => "message",
-            Self::Age => "age",
-            Self::Inbox => "inbox",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     pub(super) fn of(kind: OpenErrorKind) -> Self {
@@ -148,12 +136,6 @@ impl DeliveryStage {
             // `Malformed` and `UnsupportedHeader`, for which no key is used.
             _ => Self::Format,
         }
-    }
-}
-
-impl fmt::Display for DeliveryStage {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
     }
 }
 

@@ -7,7 +7,7 @@ use bankrail_http::{
     __private::{BodyError, EndpointFault},
     HeadError,
 };
-use bankrail_secured_payload::{MalformedMessageError, OpenError, OpenErrorKind};
+use bankrail_secured_payload::{MalformedMessageError, OpenError, OpenErrorKind, unverified_kid};
 use bankrail_values::{HyphenatedUuid, StoreError};
 use bankrail_webhook::{DeliveryHeaderError, MessageError, MessageKind};
 use http::header::{ALLOW, CONNECTION, CONTENT_TYPE};
@@ -42,10 +42,16 @@ pub(super) enum Refusal {
 pub(super) struct Unopened {
     pub(super) error: OpenError,
     /// The `kid` of the payload's header, not verified, cut and escaped.
-    pub(super) kid: Option<String>,
+    kid: Option<String>,
 }
 
 impl Unopened {
+    /// Returns the refusal of a compact message that was not opened.
+    pub(super) fn refusal(error: OpenError, compact: &str) -> Refusal {
+        let kid = unverified_kid(compact);
+        Refusal::NotOpened(Self { error, kid })
+    }
+
     /// Returns the reason for the log, without the text of any header but a `kid`.
     fn reason(&self) -> String {
         match &self.error {
@@ -286,8 +292,8 @@ impl Row {
         }
     }
 
-    /// Makes the answer: a constant body for a fault of the message and for one of this side, otherwise
-    /// none.
+    /// Makes the answer: a constant body for a fault of the message and for one of this side,
+    /// otherwise none.
     pub(super) fn answer(&self) -> Response<Body> {
         let (body, header) = match self.status {
             StatusCode::BAD_REQUEST => return json(self.status, REFUSED),

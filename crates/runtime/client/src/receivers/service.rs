@@ -1,6 +1,7 @@
 //! One receiver as a tower service.
 
-use super::delivery::{Read, ReceiverState, Sealed};
+use super::ReceiverState;
+use super::delivery::{OpenedMessage, Sealed};
 use super::observe::ObservedOutcome;
 use super::refusal::{Refusal, json};
 use crate::{Archive, measure};
@@ -106,13 +107,7 @@ where
     match outcome {
         Ok(received) => {
             let headers = receiving.headers.into_inner();
-            let outcome = match &received {
-                ReceiveOutcome::New { .. } => "new",
-                ReceiveOutcome::Duplicate { .. } => "duplicate",
-                ReceiveOutcome::InProgress { .. } => "in_progress",
-                ReceiveOutcome::Conflict { .. } => "conflict",
-            };
-            count(kind, outcome);
+            count(kind, name_of(&received));
             shared.observed(
                 kind,
                 headers,
@@ -206,7 +201,7 @@ impl<I: Inbox + ?Sized> Receiving<'_, I> {
 
 impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
     type Caller = ();
-    type Proof = Read;
+    type Proof = OpenedMessage;
     type Answer = ReceiveOutcome;
     type Refusal = Refusal;
 
@@ -252,7 +247,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         head: &Parts,
         body: Result<Bytes, BodyError>,
         now: Timestamp,
-    ) -> Result<Read, Refusal> {
+    ) -> Result<OpenedMessage, Refusal> {
         let (body, Self { kind, shared, .. }) = (body.map_err(Refusal::Body)?, self);
         if shared.options.archive.is_some() {
             let _ = self.body.set(body.clone());
@@ -263,7 +258,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
             .map(|(name, value)| (name.as_str(), value.as_bytes()));
         let (headers, findings) = DeliveryHeaders::parse(*kind, pairs).map_err(Refusal::Headers)?;
         let _ = self.headers.set(headers);
-        if shared.options.read.denies_findings() && !findings.is_empty() {
+        if shared.options.read_options.denies_findings() && !findings.is_empty() {
             return Err(Refusal::HeaderFindings(findings.len()));
         }
         let sealed = Arc::new(Sealed {
@@ -276,7 +271,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         });
         // Keys that were read after this moment can verify the message.
         let since = tokio::time::Instant::now().into_std();
-        let opened = shared.opening.open(&sealed).await;
+        let opened = sealed.open().await;
         // A wrong tag and an invalid signature are one kind, so that both take the same path and
         // time.
         let rejected = match &opened {
@@ -293,7 +288,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         // deliveries that wait for the keys still get them.
         let renewing = tokio::spawn(async move { keys.renew(since).await });
         match renewing.await {
-            Ok(true) => shared.opening.open(&sealed).await,
+            Ok(true) => sealed.open().await,
             _ => opened,
         }
     }
@@ -303,7 +298,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         &self,
         (): &(),
         _: &Parts,
-        (incoming, findings): Read,
+        (incoming, findings): OpenedMessage,
         now: Timestamp,
     ) -> Result<ReceiveOutcome, Refusal> {
         let received = self
@@ -323,6 +318,16 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
     }
 }
 
+/// Returns the name of an outcome in logs and metrics.
+fn name_of(received: &ReceiveOutcome) -> &'static str {
+    match received {
+        ReceiveOutcome::New { .. } => "new",
+        ReceiveOutcome::Duplicate { .. } => "duplicate",
+        ReceiveOutcome::InProgress { .. } => "in_progress",
+        ReceiveOutcome::Conflict { .. } => "conflict",
+    }
+}
+
 /// Logs that the inbox has stored a delivery.
 fn log_stored(
     kind: MessageKind,
@@ -330,12 +335,7 @@ fn log_stored(
     received: &ReceiveOutcome,
     findings: usize,
 ) {
-    let outcome = match received {
-        ReceiveOutcome::New { .. } => "new",
-        ReceiveOutcome::Duplicate { .. } => "duplicate",
-        ReceiveOutcome::InProgress { .. } => "in progress",
-        ReceiveOutcome::Conflict { .. } => "conflict",
-    };
+    let outcome = name_of(received);
     let message_id = delivery.message_id;
     let [request_key, correlation_id] =
         [delivery.request_key, delivery.correlation_id].map(|id| id.map(tracing::field::display));

@@ -1,20 +1,17 @@
 //! The worker that hands messages from the inbox to handlers.
 
-mod options;
-
-pub use options::{WorkerCheckError, WorkerCounts, WorkerOptions};
+mod outcome;
 
 use super::handler::{Attributes, Handled, HandlerError, Handlers, Holder, Unhandled};
+use crate::handling::RETRY_SECONDS;
 use crate::measure;
 use bankrail_http::__private::{FORGET_EVERY, Recurring};
 use bankrail_mailbox::{
-    Disposition, EntryId, Inbox, InboxEntry, InboxState, InboxUpdate, Kind, Lease, LeaseOwner,
-    LeaseOwners,
+    EntryId, Inbox, InboxEntry, Kind, Lease, LeaseOwner, LeaseOwners, Schedule,
 };
-use bankrail_values::{
-    Clock, EXPIRY_GRACE, HyphenatedUuid, StoreError, StoreErrorKind, Timestamp, causes, jitter,
-};
+use bankrail_values::{Clock, EXPIRY_GRACE, HyphenatedUuid, StoreError, Timestamp, causes};
 use bankrail_webhook::DeliveryHeaders;
+use outcome::cut;
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, PoisonError};
@@ -24,11 +21,6 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 const HANDLED: &str = "bankrail_handled_total";
-
-/// The pauses before the outcome of a message is stored again after a failure of the inbox: the
-/// first and the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Hands messages from the inbox to handlers.
 ///
@@ -44,16 +36,87 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 ///   lease lasts.
 /// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead
 ///   letter at once.
-pub struct Worker<I: ?Sized = dyn Inbox> {
+///
+/// A clone is the same worker: it counts together with the other.
+pub struct Worker<I: ?Sized = dyn Inbox>(Arc<WorkerState<I>>);
+
+struct WorkerState<I: ?Sized> {
     inbox: Arc<I>,
     handlers: Handlers<I>,
     clock: Arc<dyn Clock>,
+    /// Wakes the worker when a receiver of this process has stored a message.
     arrived: Arc<Notify>,
     options: WorkerOptions,
     retention: Option<Duration>,
     /// Locked while messages are leased: one lease is made after the other.
-    owners: Arc<Mutex<LeaseOwners>>,
-    counts: Arc<std::sync::Mutex<WorkerCounts>>,
+    owners: Mutex<LeaseOwners>,
+    counts: std::sync::Mutex<WorkerCounts>,
+}
+
+bankrail_values::options! {
+    /// Options of a [`Worker`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct WorkerOptions {
+        /// The maximum number of messages that are handled at once, at least one. Default: 8.
+        concurrency: u32 = 8,
+        /// The maximum time of a handler. One that takes longer is dropped, and the message is
+        /// handled again later. Default: 30 s.
+        handler_timeout: Duration = Duration::from_secs(30),
+        /// The duration of a lease, after which another worker takes the message of one that has
+        /// crashed. While a handler runs, the worker extends the lease after each third of this
+        /// time. Default: 60 s.
+        lease: Duration = Duration::from_secs(60),
+        /// The pauses before a message is handled again after a failure. It becomes a dead letter
+        /// when they are used up. Default: it is handled 12 times, again after 1 s, then after
+        /// twice as long each time up to 15 min, with 20 % jitter.
+        schedule: Schedule = Schedule::new(RETRY_SECONDS.map(Duration::from_secs), 20),
+        /// The time between two looks into the inbox while nothing arrives. Default: 1 s.
+        poll: Duration = Duration::from_secs(1),
+        /// The time after which [`Worker::run`] sets the gauges of metrics from
+        /// the inbox again, at least a second; `None`: never, for all but one of several workers
+        /// over one inbox. Default: every 60 s.
+        #[cfg(feature = "metrics")]
+        gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
+        /// The age of the oldest message that is not handled from which [`Worker::check`] fails.
+        /// Default: 30 min, more than the default schedule's pauses but the last.
+        stale_after: Duration = Duration::from_secs(1800),
+        /// True to log the error of a handler with its causes, at most 500 characters. Off by
+        /// default, because an error of a database, for example, may quote the message. The inbox
+        /// has the error's text in either case.
+        log_handler_errors: bool = false,
+        /// The time that running handlers may continue when the worker is stopped. Default: 30 s.
+        grace: Duration = Duration::from_secs(30),
+    }
+}
+
+/// The numbers of messages that a worker has handled, or not, since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkerCounts {
+    /// Messages that were handled.
+    pub handled: u64,
+    /// Failures after which a message is handled again.
+    pub failed: u64,
+    /// Messages that became dead letters.
+    pub dead_letters: u64,
+    /// Messages in conflict with an earlier one that found no handler.
+    pub unhandled_conflicts: u64,
+}
+
+/// The reason for which [`Worker::check`] fails.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerCheckError {
+    /// The inbox does not answer.
+    #[error("the inbox failed")]
+    Inbox(#[from] StoreError),
+    /// A message has not been handled for too long.
+    #[error("a message waits to be handled for {} s", waits.as_secs())]
+    #[non_exhaustive]
+    Behind {
+        /// The time since the oldest message that is not handled was received.
+        waits: Duration,
+    },
 }
 
 /// A message that is leased, to be handled.
@@ -62,19 +125,9 @@ struct Leased {
     owner: LeaseOwner,
 }
 
-/// The same worker again: it counts together with the other.
 impl<I: ?Sized> Clone for Worker<I> {
     fn clone(&self) -> Self {
-        Self {
-            inbox: self.inbox.clone(),
-            handlers: self.handlers.clone(),
-            clock: self.clock.clone(),
-            arrived: self.arrived.clone(),
-            options: self.options.clone(),
-            retention: self.retention,
-            owners: self.owners.clone(),
-            counts: self.counts.clone(),
-        }
+        Self(self.0.clone())
     }
 }
 
@@ -88,31 +141,24 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         options: WorkerOptions,
     ) -> Self {
         measure::describe();
-        let owners = Arc::new(Mutex::new(LeaseOwners::from_random_bytes(
-            HyphenatedUuid::random().to_uuid().into_bytes(),
-        )));
-        Self {
+        let random = HyphenatedUuid::random().to_uuid().into_bytes();
+        Self(Arc::new(WorkerState {
             inbox,
             handlers,
             clock,
             arrived,
             options,
             retention,
-            owners,
-            counts: Arc::default(),
-        }
+            owners: Mutex::new(LeaseOwners::from_random_bytes(random)),
+            counts: std::sync::Mutex::default(),
+        }))
     }
 
     /// Returns the counts of this worker and its clones since it was made. The inbox counts the
     /// messages that it holds ([`Inbox::counts`]).
     #[must_use]
     pub fn counts(&self) -> WorkerCounts {
-        *self.lock_counts()
-    }
-
-    fn lock_counts(&self) -> std::sync::MutexGuard<'_, WorkerCounts> {
-        // Each count is written at once, so a panic elsewhere leaves them consistent.
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock_counts()
     }
 
     /// Checks that messages are handled as they should be, for `/readyz`.
@@ -121,11 +167,8 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     /// [`WorkerCheckError`] if the inbox fails, or if a message waits for longer than
     /// [`WorkerOptions::stale_after`].
     pub async fn check(&self) -> Result<(), WorkerCheckError> {
-        let oldest = self.inbox.oldest_pending().await?;
-        let waits = oldest
-            .map(|oldest| self.clock.now().saturating_since(oldest))
-            .unwrap_or_default();
-        if waits > self.options.stale_after {
+        let waits = self.0.oldest_age().await?;
+        if waits > self.0.options.stale_after {
             Err(WorkerCheckError::Behind { waits })
         } else {
             Ok(())
@@ -138,7 +181,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     ///
     /// If the inbox fails, the worker asks it again after [`WorkerOptions::poll`].
     pub async fn run(self, stop: impl Future<Output = ()>) {
-        let worker = Arc::new(self);
+        let worker = self.0;
         let mut stop = std::pin::pin!(stop);
         let mut running = JoinSet::new();
         // Forgetting and measuring run beside the handlers and end with this function.
@@ -200,21 +243,27 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
     /// # Errors
     /// [`StoreError`] if the inbox cannot lease messages.
     pub async fn run_due(&self) -> Result<usize, StoreError> {
-        let worker = Arc::new(self.clone());
         let mut handled = 0;
         loop {
-            let leased = self.lease(0).await?;
+            let leased = self.0.lease(0).await?;
             if leased.is_empty() {
                 return Ok(handled);
             }
             handled += leased.len();
             let mut running = JoinSet::new();
             for leased in leased {
-                let worker = worker.clone();
+                let worker = self.0.clone();
                 running.spawn(async move { worker.work(leased).await });
             }
             while running.join_next().await.is_some() {}
         }
+    }
+}
+
+impl<I: Inbox + ?Sized + 'static> WorkerState<I> {
+    fn lock_counts(&self) -> std::sync::MutexGuard<'_, WorkerCounts> {
+        // Each count is written at once, so a panic elsewhere leaves them consistent.
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn lease(&self, running: usize) -> Result<Vec<Leased>, StoreError> {
@@ -268,7 +317,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         Ok(())
     }
 
-    /// Like [`Worker::give_back`], at shutdown: it is tried once, within the grace.
+    /// Like [`WorkerState::give_back`], at shutdown: it is tried once, within the grace.
     async fn give_back_last(&self) {
         let given_back = async { self.give_back(&mut *self.owners.lock().await).await };
         // An inbox that is down must not hold up the shutdown; the leases then run out.
@@ -318,8 +367,7 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
                 tracing::debug!(%kind, message_id, entry = %id, "handled");
             }
             (Err(error), Ok(true)) => {
-                let reason =
-                    (self.options.log_handler_errors).then(|| kept(&causes(&*error.error)));
+                let reason = (self.options.log_handler_errors).then(|| cut(&causes(&*error.error)));
                 tracing::warn!(%kind, message_id, entry = %id, attempts, reason, "not handled")
             }
         }
@@ -386,9 +434,19 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
+    /// Returns the time since the oldest message that is not handled was received.
+    async fn oldest_age(&self) -> Result<Duration, StoreError> {
+        let oldest = self.inbox.oldest_pending().await?;
+        Ok(oldest.map_or(Duration::ZERO, |received| {
+            self.clock.now().saturating_since(received)
+        }))
+    }
+
     #[cfg(feature = "metrics")]
     async fn measure(&self) {
-        match self.state_of_inbox().await {
+        let state = async { Ok((self.inbox.counts().await?, self.oldest_age().await?)) };
+        let state: Result<_, StoreError> = state.await;
+        match state {
             Ok((counts, oldest)) => {
                 for (state, count) in [
                     ("pending", counts.pending),
@@ -402,22 +460,6 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             }
             Err(error) => tracing::error!(%error, "the inbox failed"),
         }
-    }
-
-    #[cfg(feature = "metrics")]
-    async fn state_of_inbox(
-        &self,
-    ) -> Result<(bankrail_mailbox::InboxCounts, Duration), StoreError> {
-        let (counts, oldest) = (
-            self.inbox.counts().await?,
-            self.inbox.oldest_pending().await?,
-        );
-        Ok((
-            counts,
-            oldest.map_or(Duration::ZERO, |received| {
-                self.clock.now().saturating_since(received)
-            }),
-        ))
     }
 
     async fn forget(&self, retention: Duration) {
@@ -436,107 +478,13 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
             Err(error) => tracing::error!(%error, "the inbox failed"),
         }
     }
-
-    /// Notes what came of a message. If the inbox fails it is asked again, for as long as a lease
-    /// lasts: a short outage starts no handler again.
-    async fn note(
-        &self,
-        id: EntryId,
-        owner: LeaseOwner,
-        attempts: u32,
-        outcome: &Result<Handled, HandlerError>,
-    ) -> Result<bool, StoreError> {
-        let text = outcome
-            .as_ref()
-            .err()
-            .map(HandlerError::text)
-            .unwrap_or_default();
-        let text = kept(&text);
-        let update = match outcome {
-            Ok(Handled::Committed) => return Ok(true),
-            Ok(Handled::LeaseLost) => return Ok(false),
-            Ok(Handled::Done) => InboxUpdate::to(InboxState::Completed),
-            Err(error) => match self.options.schedule.after_failure(
-                attempts,
-                self.clock.now(),
-                None,
-                jitter(),
-            ) {
-                Disposition::RetryAt(due) if !error.permanent => InboxUpdate {
-                    due: Some(due),
-                    error: Some(&text),
-                    ..InboxUpdate::to(InboxState::Pending)
-                },
-                _ => InboxUpdate {
-                    error: Some(&text),
-                    ..InboxUpdate::to(InboxState::DeadLetter)
-                },
-            },
-        };
-        let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
-        let mut noted = self.inbox.update(id, owner, update, self.clock.now()).await;
-        while let Err(error) = &noted
-            // Neither passes by waiting.
-            && !matches!(
-                error.kind(),
-                StoreErrorKind::Corrupt | StoreErrorKind::Conflict
-            )
-            // After the lease another worker may have the message, so that its outcome is no longer
-            // ours to store.
-            && begun.elapsed() + pause < self.options.lease
-        {
-            tracing::warn!(entry = %id, %error, "the inbox failed, and is tried again");
-            tokio::time::sleep(pause).await;
-            // Doubled, so that an inbox that is down is not loaded by all workers.
-            pause = (pause * 2).min(LONGEST_PAUSE);
-            noted = self.inbox.update(id, owner, update, self.clock.now()).await;
-            // An attempt before may have taken effect.
-            if matches!(noted, Ok(false)) {
-                noted = self
-                    .inbox
-                    .find(id)
-                    .await
-                    .map(|entry| entry.is_some_and(|entry| holds(&entry, &update)));
-            }
-        }
-        if matches!(noted, Ok(true)) {
-            self.count(id, attempts, update.state);
-        }
-        noted
-    }
-
-    fn count(&self, id: EntryId, attempts: u32, state: InboxState) {
-        match state {
-            InboxState::Completed => {}
-            InboxState::Pending => {
-                self.lock_counts().failed += 1;
-                measure::count(HANDLED, &[("outcome", "failed")], 1);
-            }
-            InboxState::DeadLetter => {
-                self.lock_counts().dead_letters += 1;
-                measure::count(HANDLED, &[("outcome", "dead_letter")], 1);
-                tracing::error!(entry = %id, attempts, "a message became a dead letter");
-            }
-        }
-    }
-}
-
-/// Cuts the text of a handler's error, which may have any length.
-fn kept(text: &str) -> String {
-    text.chars().take(500).collect()
-}
-
-/// Returns true if an entry is as this update leaves it.
-fn holds(entry: &InboxEntry, update: &InboxUpdate<'_>) -> bool {
-    entry.state == update.state
-        && (update.error.is_none() || entry.last_error.as_deref() == update.error)
 }
 
 impl<I: ?Sized> fmt::Debug for Worker<I> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Worker")
-            .field("handlers", &self.handlers)
-            .field("options", &self.options)
+            .field("handlers", &self.0.handlers)
+            .field("options", &self.0.options)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 #[cfg(all(feature = "aws-lc", feature = "josekit"))]
 #[test]
 fn each_library_opens_what_the_other_sealed() {
-    let (key, nonce, text) = ([7; 32], [9; NONCE], b"a token".to_vec());
+    let (key, nonce, text) = ([7; 32], [9; NONCE_BYTES], b"a token".to_vec());
     let by_aws_lc = aws_lc::seal(&key, nonce, b"aad", Zeroizing::new(text.clone())).unwrap();
     assert_eq!(
         openssl::seal(&key, nonce, b"aad", Zeroizing::new(text.clone())).unwrap(),
@@ -28,7 +28,8 @@ fn each_library_opens_what_the_other_sealed() {
 /// Test case 14 of the specification of GCM (McGrew and Viega, appendix B).
 #[test]
 fn the_cipher_is_aes_256_gcm() {
-    let sealed = cipher::seal(&[0; 32], [0; NONCE], b"", Zeroizing::new(vec![0; 16])).unwrap();
+    let sealed =
+        cipher::seal(&[0; 32], [0; NONCE_BYTES], b"", Zeroizing::new(vec![0; 16])).unwrap();
     let hex: String = sealed.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
         hex,

@@ -5,7 +5,7 @@ use bankrail_camt052::{
     Document, Entry, EntryReader, Finding as DocumentFinding, Parsed, ReadError, ReadOptions,
     Report, Version,
 };
-use bankrail_statement::{EntryIdentity, ReceivedStatement, StatementRequest};
+use bankrail_statement::{ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 use std::sync::Arc;
 
@@ -57,10 +57,6 @@ impl StatementPage {
             .reports
             .iter()
             .flat_map(|report| &report.entries)
-    }
-
-    pub(crate) fn entry_identities(&self) -> Vec<EntryIdentity> {
-        self.entries().map(EntryIdentity::of).collect()
     }
 
     pub(crate) fn read(

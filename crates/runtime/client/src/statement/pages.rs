@@ -3,7 +3,9 @@
 use super::{Statement, StatementClient, StatementPage};
 use crate::call_error::{Call, CallError, CallErrorKind};
 use bankrail_rate_limit::CallType;
-use bankrail_statement::{Checkpoint, PageWalk, PendingPage, SeenEntry, StatementRequest, Step};
+use bankrail_statement::{
+    Checkpoint, EntryIdentity, PageWalk, PendingPage, SeenEntry, StatementRequest, Step,
+};
 use std::ops::Deref;
 
 /// A walk through the pages of one statement: see [`StatementClient::pages`].
@@ -29,19 +31,7 @@ impl Pages {
         [] => usize::MAX,
     };
 
-    pub(super) fn new(client: StatementClient, request: StatementRequest) -> Self {
-        Self::with(client, request, PageWalk::new())
-    }
-
-    pub(super) fn resume(
-        client: StatementClient,
-        request: StatementRequest,
-        checkpoint: Checkpoint,
-    ) -> Self {
-        Self::with(client, request, PageWalk::resume(checkpoint))
-    }
-
-    fn with(client: StatementClient, request: StatementRequest, walk: PageWalk) -> Self {
+    pub(super) fn new(client: StatementClient, request: StatementRequest, walk: PageWalk) -> Self {
         let walk = walk.max_pages(Self::DEFAULT_MAX_PAGES);
         Self {
             client,
@@ -84,9 +74,8 @@ impl Pages {
         // Counted after the answer: a dropped or failed call is not a page that was handed out.
         let page = self.client.page(&self.request).await?;
         self.handed_out += 1;
-        let pending = self
-            .walk
-            .receive(&page.received.next_page, &page.entry_identities());
+        let identities: Vec<EntryIdentity> = page.entries().map(EntryIdentity::of).collect();
+        let pending = self.walk.receive(&page.received.next_page, &identities);
         Ok(Some(FetchedPage {
             page,
             pending,

@@ -131,7 +131,7 @@ async fn pages_are_kept_sealed_with_their_requests() {
     let (sqlite, archive) = kept();
     let (_, _client, handed_over) = polled(ClientOptions::new().archive(archive.clone())).await;
     assert_eq!(handed_over, 3);
-    let records = archive.records(0, 10).await.unwrap();
+    let records = archive.all_records().await.unwrap();
     assert_eq!(
         records
             .iter()
@@ -139,7 +139,6 @@ async fn pages_are_kept_sealed_with_their_requests() {
             .collect::<Vec<_>>(),
         [1, 2]
     );
-    assert_eq!(archive.records(1, 10).await.unwrap(), records[1..]);
     assert_eq!(
         (
             records[0].label.kind.clone(),
@@ -271,7 +270,7 @@ async fn answers_that_are_no_statement_are_kept_and_left_out() {
     }
     let account = request.account().unwrap();
     assert_eq!(
-        archive.records(0, 10).await.unwrap().len(),
+        archive.all_records().await.unwrap().len(),
         3,
         "503 is no page"
     );
@@ -312,7 +311,7 @@ async fn refused_messages_can_be_looked_at_with_their_reasons() {
         .headers_mut()
         .insert("apikey", "another".parse().unwrap());
     assert_eq!(send(&receivers, stranger).await.0, StatusCode::UNAUTHORIZED);
-    let records = archive.records(0, 10).await.unwrap();
+    let records = archive.all_records().await.unwrap();
     assert_eq!(
         records.len(),
         2,

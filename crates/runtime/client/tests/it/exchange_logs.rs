@@ -101,7 +101,7 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
         "error=payload",
         "error=refused",
         "status=404",
-        "the answer is JSON, but not the service's",
+        "JSON that is not the service's",
         "the answer is no acceptable JSON",
         "the document is unreadable",
         "the statement is of another account",
@@ -117,7 +117,7 @@ async fn no_failed_call_logs_a_secret_or_a_text_of_the_service() {
     }
     let both = |cause: &str| lines.iter().filter(|line| line.contains(cause)).count() == 2;
     assert!(
-        both("the answer is JSON, but not the service's"),
+        both("JSON that is not the service's"),
         "of a statement and of a token: {text}"
     );
     for secret in [

@@ -445,7 +445,7 @@ async fn answers_of_the_wrong_types() {
         ),
         (
             answer("text/html", "<h1>Welcome".to_owned()),
-            "the statement call failed with status 200: expected the endpoint's answer, found another one (HTML)",
+            "the statement call failed with status 200: expected the endpoint's answer, found an HTML page",
         ),
     ] {
         let (error, _) = statement_error(fault).await;
@@ -464,7 +464,7 @@ async fn answers_of_the_wrong_types() {
         ),
         (
             answer("text/html", "<h1>Welcome".to_owned()),
-            "the token call failed with status 200: expected the endpoint's answer, found another one (HTML)",
+            "the token call failed with status 200: expected the endpoint's answer, found an HTML page",
         ),
     ] {
         let (bank, client) = bank().await;

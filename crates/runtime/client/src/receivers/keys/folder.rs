@@ -19,8 +19,8 @@ const MAX_FILES: usize = KeySet::<VerifyingKey>::MAX_KEYS;
 /// The endings of the files that are read.
 const ENDINGS: [&str; 7] = ["cer", "crt", "der", "json", "jwk", "jwks", "pem"];
 
-/// The least time between two readings that messages cause: anybody who has our API key can send one
-/// that no key verifies.
+/// The least time between two readings that messages cause: anybody who has our API key can send
+/// one that no key verifies.
 const RENEW_EVERY: Duration = Duration::from_secs(10);
 
 /// The sender's verifying keys in a folder of files, or in one file. Cheap to clone.

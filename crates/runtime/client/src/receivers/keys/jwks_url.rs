@@ -2,7 +2,7 @@
 
 use super::{RenewFuture, SenderKeys};
 use crate::exchange_error::{CallPhase, ExchangeError};
-use crate::http_client::{self, HttpClientError, Way};
+use crate::http_client::{HttpClient, HttpClientError};
 use crate::measure;
 use bankrail_http::__private::BodyReader;
 use bankrail_http::tls::{ClientCertificate, TlsRoots};
@@ -20,7 +20,7 @@ use tokio::time::Instant;
 const MAX_BYTES: usize = 256 * 1024;
 
 /// The maximum number of bytes of an entity tag that is sent back.
-const MAX_ETAG: usize = 256;
+const MAX_ETAG_BYTES: usize = 256;
 
 /// The sender's verifying keys at an address that serves a JWK set (feature `jwks-url`). Cheap to
 /// clone.
@@ -53,7 +53,7 @@ pub struct JwksUrl(Arc<Inner>);
 
 struct Inner {
     url: EndpointUrl,
-    http: reqwest::Client,
+    http: HttpClient,
     options: JwksUrlOptions,
     keys: KeySet<VerifyingKey>,
     /// Locked during a fetch, so that callers who want the same share it.
@@ -85,13 +85,13 @@ impl JwksUrl {
     pub async fn fetch(url: &str, options: JwksUrlOptions) -> Result<Self, JwksUrlError> {
         let url = EndpointUrl::check(url, options.danger_allow_http_on_loopback)
             .map_err(JwksUrlError::Address)?;
-        let http = http_client::build(
-            Way {
-                roots: options.tls_roots.as_ref(),
-                certificate: options.client_certificate.as_ref(),
-                proxy: options.proxy.as_ref(),
-                http_on_loopback: options.danger_allow_http_on_loopback,
-            },
+        let http = HttpClient::new(
+            options.tls_roots.as_ref(),
+            options.client_certificate.as_ref(),
+            options.proxy.as_ref(),
+            options.danger_allow_http_on_loopback,
+            #[cfg(feature = "simulation")]
+            options.network.clone(),
             &[&url],
             // Half of the time, so that the answer has the other half.
             options.timeout / 2,
@@ -207,8 +207,8 @@ impl SenderKeys for JwksUrl {
 
 bankrail_values::impl_debug!(JwksUrl, self; url: self.0.url.url().as_str(), keys: self.0.keys);
 
-/// The longest time of an option: an instant that far away must exist.
-const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+/// The longest [`JwksUrlOptions::refetch`]: an instant that far away must exist.
+const MAX_REFETCH: Duration = Duration::from_secs(365 * 86_400);
 
 bankrail_values::options! {
     /// Options of a [`JwksUrl`].
@@ -220,7 +220,7 @@ bankrail_values::options! {
         /// The least time between two fetches, after a failure and for messages that no key
         /// verifies: whoever has our API key can send one. At least 1 s, at most a year. Default:
         /// 10 s, so that few messages are refused after a sender has changed its key.
-        refetch(Duration => |interval| interval.clamp(Duration::from_secs(1), LONGEST)): Duration =
+        refetch(Duration => |interval| interval.clamp(Duration::from_secs(1), MAX_REFETCH)): Duration =
             Duration::from_secs(10),
         /// The certificate authorities to trust. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
@@ -292,20 +292,21 @@ fn count(outcome: &str) {
 }
 
 async fn get(
-    http: &reqwest::Client,
+    http: &HttpClient,
     url: &EndpointUrl,
     options: &JwksUrlOptions,
     etag: Option<&HeaderValue>,
 ) -> Result<Fetched, JwksUrlError> {
     let getting = async {
         let mut request = http
+            .requests
             .get(url.url().clone())
             .header("accept", "application/jwk-set+json, application/json")
             .header("accept-encoding", "identity");
         if let Some(etag) = etag {
             request = request.header(IF_NONE_MATCH, etag.clone());
         }
-        let response = send(request, options).await;
+        let response = http.send(request).await;
         let (head, body) = response.map_err(JwksUrlError::Exchange)?.into_parts();
         let fresh_for = fresh_for(&head.headers);
         if etag.is_some() && head.status == StatusCode::NOT_MODIFIED {
@@ -330,7 +331,7 @@ async fn get(
         let etag = head
             .headers
             .get(ETAG)
-            .filter(|etag| etag.len() <= MAX_ETAG)
+            .filter(|etag| etag.len() <= MAX_ETAG_BYTES)
             .cloned();
         Ok(Fetched {
             keys: Some(usable(text)?),
@@ -348,19 +349,6 @@ async fn get(
     tokio::time::timeout(options.timeout, getting)
         .await
         .map_err(timed_out)?
-}
-
-async fn send(
-    request: reqwest::RequestBuilder,
-    #[cfg_attr(not(feature = "simulation"), expect(unused_variables))] options: &JwksUrlOptions,
-) -> Result<http::Response<reqwest::Body>, ExchangeError> {
-    #[cfg(feature = "simulation")]
-    if let Some(network) = &options.network {
-        let request = request.build().map_err(ExchangeError::from_send)?;
-        return crate::simulation::send(&**network, request).await;
-    }
-    let sent = request.send().await.map_err(ExchangeError::from_send)?;
-    Ok(sent.into())
 }
 
 /// The usable keys of a JWK set. The others are logged.

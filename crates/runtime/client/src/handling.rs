@@ -1,4 +1,7 @@
-//! A bound on the output of an asynchronous function, whose compiler error names the remedy.
+//! What the handlers of both sides share: new entries of statements, and messages.
+
+/// The pauses in seconds of a default schedule of retries: doubled each time, up to 15 min.
+pub(crate) const RETRY_SECONDS: [u64; 12] = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900];
 
 /// `Self` is `T`. Beside `Future<Output = T>`, which infers the types of closures, it has the
 /// compiler name the remedy.
