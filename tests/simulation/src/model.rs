@@ -797,7 +797,7 @@ impl Model {
                 }
                 LedgerChange::Add(movement) => {
                     let cents = movement.amount.amount().mantissa();
-                    let is_booked = movement.status == bankrail_camt052::EntryStatus::Booked;
+                    let is_booked = movement.status == bankrail_camt052::EntryStatus::BOOKED;
                     let row = (
                         account.clone(),
                         i64::try_from(cents).unwrap_or(0),

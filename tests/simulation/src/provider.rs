@@ -676,7 +676,7 @@ impl Booked {
         }
         let mut entry = entry.build().expect("an entry");
         if !self.is_booked {
-            entry.status = EntryStatus::Pending;
+            entry.status = EntryStatus::PENDING;
         }
         LedgerEntry::new(entry, EntryChannel::Ordinary)
     }

@@ -154,11 +154,14 @@ impl Choice {
             quote!(return #private::Node::scan(from).map(Self::#first);),
             quote!(from.version()),
         );
+        // A proprietary text is kept as a code that the version does not have.
+        let texts = if self.code_or_proprietary { 2 } else { 1 };
+        let written_bare = variants.iter().take(texts);
         let write_bare = bare(
             quote! {
-                if let Self::#first(value) = self {
+                #(if let Self::#written_bare(value) = self {
                     return #private::Node::write(value, tag, out, kept);
-                }
+                })*
             },
             quote!(out.version()),
         );

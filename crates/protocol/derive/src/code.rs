@@ -3,8 +3,8 @@
 use crate::arguments::Arguments;
 use crate::schema::{Name, Versions, no_generics, private, schema_type, version};
 use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result};
+use quote::{ToTokens, quote};
+use syn::{Data, DeriveInput, Error, Fields, Ident, Result};
 
 pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     no_generics(input)?;
@@ -14,11 +14,9 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let mut own = Arguments::of(&input.attrs, "code", input.ident.span())?;
     let schema = schema_type(&mut own)?;
     let open_since = version(&mut own, "open_since")?.unwrap_or(u8::MAX);
-    let choice_since = version(&mut own, "choice_since")?.unwrap_or(u8::MAX);
-    own.finish("`type`, `open_since` or `choice_since`")?;
+    own.finish("`type` or `open_since`")?;
     let private = private();
     let (mut codes, mut other) = (Vec::<(Ident, Name, Versions)>::new(), None);
-    let mut proprietary = None;
     for variant in &data.variants {
         let mut arguments = Arguments::of(&variant.attrs, "code", variant.ident.span())?;
         if arguments.flag("other")? {
@@ -26,14 +24,9 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             other = Some(variant.ident.clone());
             continue;
         }
-        if arguments.flag("proprietary")? {
-            arguments.finish("`proprietary` alone")?;
-            proprietary = Some(variant.ident.clone());
-            continue;
-        }
         let code = Name::take(&mut arguments, "`#[code(\"CRDT\")]`")?;
         let versions = Versions::take(&mut arguments)?;
-        arguments.finish("a code, `since`, `until`, `proprietary` or `other`")?;
+        arguments.finish("a code, `since`, `until` or `other`")?;
         if !matches!(variant.fields, Fields::Unit) {
             return Err(Error::new(
                 variant.ident.span(),
@@ -86,81 +79,16 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
     });
-    let invent_proprietary = proprietary.iter().map(|variant| {
-        quote! {
-            if version >= #choice_since && from.ratio(1, 8)? {
-                return #private::Invent::invent(from).map(Self::#variant);
-            }
-        }
-    });
-    let invent_proprietary = quote!(#(#invent_proprietary)*);
-    let node = match &proprietary {
-        None => quote!(::bankrail_iso20022::__simple_nodes! { [] #ident }),
-        Some(_) => choice_node(ident, &schema),
-    };
-    let as_str = proprietary
-        .iter()
-        .map(|variant| quote!(Self::#variant(text) => text.as_str(),));
-    let append = proprietary
-        .iter()
-        .map(|variant| quote!(Self::#variant(text) => out.text(text.as_str()),));
-    let serde = serde(ident, proprietary.as_ref());
-    let proprietary = proprietary.as_ref().map(|variant| {
-        quote! {
-            #[doc(hidden)]
-            impl #private::CodeChoice for #ident {
-                const SINCE: u8 = #choice_since;
-
-                fn from_proprietary(text: #private::Text<35>) -> Self {
-                    Self::#variant(text)
-                }
-
-                fn proprietary(&self) -> ::core::option::Option<&#private::Text<35>> {
-                    match self {
-                        Self::#variant(text) => Some(text),
-                        _ => None,
-                    }
-                }
-            }
-        }
-    });
+    let unknown_code = quote!(#private::UnknownCode);
+    let spelling = spelling(ident, &variants, &texts, &other, &unknown_code);
     Ok(quote! {
         impl #ident {
             const CODES: &'static [&'static str] = &[#(#texts),*];
-
-            /// Returns the code.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                match self {
-                    #(Self::#variants => #texts,)*
-                    #(#as_str)*
-                    Self::#other(code) => code.as_str(),
-                }
-            }
         }
 
-        /// A code that the schema does not have is kept as it is.
-        impl ::core::convert::From<&str> for #ident {
-            fn from(code: &str) -> Self {
-                match code {
-                    #(#texts => Self::#variants,)*
-                    // Kept, so that a document with a newer code can be read and written back
-                    // unchanged.
-                    _ => Self::#other(#private::UnknownCode::unlisted(code)),
-                }
-            }
-        }
+        #spelling
 
-        impl ::core::fmt::Display for #ident {
-            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                out.write_str(self.as_str())
-            }
-        }
-
-        #serde
-
-        #node
-        #proprietary
+        ::bankrail_iso20022::__simple_nodes! { [] #ident }
 
         #[doc(hidden)]
         impl #private::Simple for #ident {
@@ -173,7 +101,6 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 match self {
                     // Codes of a schema need no escape; an unknown one may be any text.
                     #(Self::#variants => out.raw(#texts),)*
-                    #(#append)*
                     Self::#other(code) => out.text(code.as_str()),
                 }
             }
@@ -207,7 +134,6 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 let is_of = |code: &&str| {
                     #private::Simple::fault(&Self::from(*code), version).is_none()
                 };
-                #invent_proprietary
                 #invent_open
                 let codes: ::std::vec::Vec<_> =
                     Self::CODES.iter().copied().filter(is_of).collect();
@@ -217,111 +143,60 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// Generates serde's traits, for a crate with the feature `serde`: a code is its text. A
-/// proprietary text is a member of that name, because a code may have the same text.
-fn serde(ident: &Ident, proprietary: Option<&Ident>) -> TokenStream {
-    let private = private();
-    let (serialize, deserialize) = match proprietary {
-        None => (
-            quote!(out.serialize_str(self.as_str())),
-            quote!(Ok(Self::from(
-                &*::std::borrow::Cow::<'de, str>::deserialize(from)?
-            ))),
-        ),
-        Some(variant) => (
-            quote! {
-                let members = match self {
-                    Self::#variant(proprietary) => Members::Text { proprietary: proprietary.clone() },
-                    _ => Members::Code(self.as_str().to_owned()),
-                };
-                serde::Serialize::serialize(&members, out)
-            },
-            quote! {
-                Ok(match serde::Deserialize::deserialize(from)? {
-                    Members::Code(code) => Self::from(code.as_str()),
-                    Members::Text { proprietary } => Self::#variant(proprietary),
-                })
-            },
-        ),
-    };
-    let members = proprietary.map(|_| {
-        quote! {
-            #[derive(serde::Serialize, serde::Deserialize)]
-            #[serde(untagged)]
-            enum Members {
-                Code(String),
-                Text { proprietary: #private::Text<35> },
+/// Generates how a list of codes is spelled: as a text, and with serde (for a crate with the feature
+/// `serde`) as the same text.
+pub(crate) fn spelling(
+    ident: &Ident,
+    variants: &[&Ident],
+    codes: &[impl ToTokens],
+    other: &Ident,
+    unknown_code: &TokenStream,
+) -> TokenStream {
+    quote! {
+        impl #ident {
+            /// Returns the code.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    #(Self::#variants => #codes,)*
+                    Self::#other(code) => code.as_str(),
+                }
             }
         }
-    });
-    quote! {
+
+        /// A code that is not listed is kept as it is.
+        impl ::core::convert::From<&str> for #ident {
+            fn from(code: &str) -> Self {
+                match code {
+                    #(#codes => Self::#variants,)*
+                    // Kept, so that what has a newer code can be read and written back unchanged.
+                    _ => Self::#other(#unknown_code::unlisted(code)),
+                }
+            }
+        }
+
+        impl ::core::fmt::Display for #ident {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.write_str(self.as_str())
+            }
+        }
+
         #[cfg(feature = "serde")]
-        const _: () = {
-            #members
-
-            impl serde::Serialize for #ident {
-                fn serialize<S: serde::Serializer>(
-                    &self, out: S,
-                ) -> ::core::result::Result<S::Ok, S::Error> {
-                    #serialize
-                }
+        impl ::serde::Serialize for #ident {
+            fn serialize<S: ::serde::Serializer>(
+                &self, out: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                out.serialize_str(self.as_str())
             }
+        }
 
-            impl<'de> serde::Deserialize<'de> for #ident {
-                fn deserialize<D: serde::Deserializer<'de>>(
-                    from: D,
-                ) -> ::core::result::Result<Self, D::Error> {
-                    #deserialize
-                }
-            }
-        };
-    }
-}
-
-/// Generates the content of an element that is a choice between a code and a proprietary text in
-/// some versions.
-fn choice_node(ident: &Ident, schema: &LitStr) -> TokenStream {
-    let private = private();
-    quote! {
-        #[doc(hidden)]
-        impl #private::Node for #ident {
-            fn read(
-                from: &mut #private::Cursor<'_>,
-            ) -> ::core::result::Result<Self, #private::Halt> {
-                #private::read_code_choice(from)
-            }
-
-            #[inline]
-            fn scan(
-                from: &mut #private::Scanner<'_>,
-            ) -> ::core::result::Result<Self, #private::Odd> {
-                #private::scan_code_choice(from)
-            }
-
-            #[inline(always)]
-            fn write(
-                &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
-                kept: #private::Kept<'_>,
-            ) {
-                #private::write_code_choice(self, tag, out, kept);
-            }
-
-            fn is_plain(&self, version: u8) -> bool {
-                let is_choice = version >= <Self as #private::CodeChoice>::SINCE;
-                is_choice || #private::CodeChoice::proprietary(self).is_none()
-            }
-
-            fn check(&self, to: &mut #private::Checker) {
-                #private::check_code_choice(self, to);
-            }
-
-            fn is_sound_leaf(&self, version: u8) -> bool {
-                #private::CodeChoice::proprietary(self).is_none()
-                    && #private::is_sound(self, version)
-            }
-
-            fn schema_type() -> #private::SchemaType {
-                #private::code_choice_type::<Self>(#schema)
+        #[cfg(feature = "serde")]
+        impl<'de> ::serde::Deserialize<'de> for #ident {
+            fn deserialize<D: ::serde::Deserializer<'de>>(
+                from: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                let code: ::std::borrow::Cow<'de, str> = ::serde::Deserialize::deserialize(from)?;
+                Ok(Self::from(&*code))
             }
         }
     }

@@ -68,10 +68,9 @@ pub mod __private {
         parse_counting, read, read_counting, to_version, to_xml, write_json_string, write_to,
     };
     pub use crate::node::{
-        Alternative, CodeChoice, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot,
-        check_code_choice, check_field, check_simple, code_choice_type, is_plain_field, is_sound,
-        read_code_choice, scan_code_choice, simple_faults, write_code_choice, write_field,
-        write_field_kept, write_kept, write_simple,
+        Alternative, Content, Node, Record, SchemaElement, SchemaType, Simple, Slot, check_field,
+        check_simple, is_plain_field, is_sound, simple_faults, write_field, write_field_kept,
+        write_kept, write_simple,
     };
     pub use crate::output::Output;
     pub use crate::read::{

@@ -2,15 +2,10 @@
 //! readers, the writer and the checker go through them.
 
 mod alternative;
-mod code_choice;
 mod content;
 mod slot;
 
 pub use alternative::Alternative;
-pub use code_choice::{
-    CodeChoice, check_code_choice, code_choice_type, read_code_choice, scan_code_choice,
-    write_code_choice,
-};
 pub use content::{
     Content, check_field, is_plain_field, write_field, write_field_kept, write_kept,
 };

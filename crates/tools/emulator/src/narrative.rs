@@ -73,7 +73,7 @@ impl Ledger for FaultyLedger {
                             strip_narrative(&mut entry.entry);
                         }
                         WrongPage::Pending => {
-                            entry.entry.status = EntryStatus::Pending;
+                            entry.entry.status = EntryStatus::PENDING;
                             entry.entry.servicer_reference = Some("PENDING".into());
                         }
                         _ => {}

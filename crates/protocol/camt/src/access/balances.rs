@@ -95,7 +95,7 @@ pub(crate) fn running<'a>(
 }
 
 fn after(sum: Decimal, currency: Option<&CurrencyCode>, entry: &Entry) -> Option<Decimal> {
-    if entry.status != EntryStatus::Booked {
+    if entry.status != EntryStatus::BOOKED {
         return Some(sum);
     }
     let same = currency.is_some() && entry.amount.currency() == currency;

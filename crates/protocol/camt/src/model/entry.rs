@@ -156,13 +156,41 @@ pub enum Direction {
     Other(UnknownCode),
 }
 
-/// The status of an entry.
+/// The status of an entry: a code until version 06, later a code or a proprietary text.
+///
+/// `EntryStatus1Choice` of the schema.
+#[derive(Clone, Debug, PartialEq, Eq, Choice)]
+#[element(type = "EntryStatus1Choice", code_or_proprietary, bare_until = 6)]
+#[non_exhaustive]
+pub enum EntryStatus {
+    /// A code of the list. `Cd`, and until version 06 the element itself.
+    #[element("Cd")]
+    Code(EntryStatusCode),
+    /// A code that the sender and the receiver agreed on. `Prtry`, since version 07.
+    #[element("Prtry")]
+    Proprietary(Box<Text<35>>),
+    /// A document without any of the alternatives; the extras of the parent hold what it has
+    /// instead.
+    #[element(unknown)]
+    Unknown,
+}
+
+impl EntryStatus {
+    /// The entry is booked.
+    pub const BOOKED: Self = Self::Code(EntryStatusCode::Booked);
+    /// The entry is expected, and not booked yet.
+    pub const PENDING: Self = Self::Code(EntryStatusCode::Pending);
+    /// The entry is for information only.
+    pub const INFORMATION: Self = Self::Code(EntryStatusCode::Information);
+}
+
+/// The code of the status of an entry.
 ///
 /// `EntryStatus2Code` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]
-#[code(type = "EntryStatus2Code", open_since = 7, choice_since = 7)]
+#[code(type = "EntryStatus2Code", open_since = 7)]
 #[non_exhaustive]
-pub enum EntryStatus {
+pub enum EntryStatusCode {
     /// The code `BOOK`.
     #[code("BOOK")]
     Booked,
@@ -172,9 +200,6 @@ pub enum EntryStatus {
     /// The code `INFO`.
     #[code("INFO")]
     Information,
-    /// A code that the sender and the receiver agreed on. `Prtry`, since version 07.
-    #[code(proprietary)]
-    Proprietary(Text<35>),
     /// A code that the schema does not have, kept as read.
     #[code(other)]
     Other(UnknownCode),

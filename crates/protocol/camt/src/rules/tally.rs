@@ -77,7 +77,7 @@ impl Tally {
         if self.places.is_empty() {
             return;
         }
-        let booked = entry.status == EntryStatus::Booked;
+        let booked = entry.status == EntryStatus::BOOKED;
         if let Some(code) = &entry.bank_transaction_code
             && let Some(Some(place)) = self.places.get(&key(code))
             && let Some(stated) = self.stated.get_mut(*place)
@@ -166,9 +166,9 @@ impl Booked {
     fn add(&mut self, entry: &Entry) {
         match entry.status {
             // For information only.
-            EntryStatus::Information => return,
+            EntryStatus::INFORMATION => return,
             _ if self.unclear => return,
-            EntryStatus::Booked => {}
+            EntryStatus::BOOKED => {}
             _ => self.unclear = true,
         }
         let currency = entry.amount.currency();

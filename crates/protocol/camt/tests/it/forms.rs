@@ -179,7 +179,7 @@ fn facts(report: &Report) -> (String, [String; 3], Vec<[String; 6]>) {
     let booked = report
         .entries
         .iter()
-        .filter(|entry| entry.status == EntryStatus::Booked);
+        .filter(|entry| entry.status == EntryStatus::BOOKED);
     let sum = booked
         .map(|entry| entry.signed_amount().unwrap())
         .sum::<Decimal>();

@@ -3,8 +3,8 @@
 use crate::agreement::changed;
 use crate::family::{Schema, all, check, strict, write};
 use bankrail_camt::{
-    AnyDocument, AnyReader, EntryStatus, ReadOptions, UnknownCode, notification, report,
-    report::StreamItem, statement,
+    AnyDocument, AnyReader, EntryStatus, EntryStatusCode, ReadOptions, UnknownCode, notification,
+    report, report::StreamItem, statement,
 };
 use bankrail_iso20022::__private::{Message, parse_counting};
 
@@ -96,14 +96,14 @@ fn json_has_the_version_where_it_is_not_06() {
 #[test]
 fn json_keeps_a_proprietary_status_apart() {
     for (status, json) in [
-        (EntryStatus::Booked, r#""BOOK""#),
+        (EntryStatus::BOOKED, r#"{"code":"BOOK"}"#),
         (
-            EntryStatus::Proprietary("BOOK".into()),
+            EntryStatus::Proprietary(Box::new("BOOK".into())),
             r#"{"proprietary":"BOOK"}"#,
         ),
         (
-            EntryStatus::Other(UnknownCode::unlisted("HELD")),
-            r#""HELD""#,
+            EntryStatus::Code(EntryStatusCode::Other(UnknownCode::unlisted("HELD"))),
+            r#"{"code":"HELD"}"#,
         ),
     ] {
         assert_eq!(serde_json::to_string(&status).unwrap(), json);

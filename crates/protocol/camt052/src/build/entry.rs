@@ -160,7 +160,7 @@ impl EntryBuilder {
             domain,
             BankTransactionFamily::new(family, sub_family),
         ));
-        let mut entry = Entry::new(amount, direction, EntryStatus::Booked);
+        let mut entry = Entry::new(amount, direction, EntryStatus::BOOKED);
         entry.bank_transaction_code = Some(code);
         entry.booking_date = Some(DateOrDateTime::Date(IsoDate::from(self.booked)));
         entry.value_date = Some(DateOrDateTime::Date(IsoDate::from(self.value_date)));

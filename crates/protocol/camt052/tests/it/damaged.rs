@@ -41,7 +41,7 @@ fn needed(entry: &Entry) -> (String, String, String, String) {
             .map_or("", |code| code.as_str())
             .to_owned(),
         entry.direction.as_str().to_owned(),
-        entry.status.as_str().to_owned(),
+        entry.status.to_string(),
     )
 }
 

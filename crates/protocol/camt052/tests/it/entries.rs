@@ -215,7 +215,7 @@ fn a_narrative_is_cut_into_pieces_of_140_code_points() {
 fn entries(amounts: &[(&str, Direction)]) -> Vec<Entry> {
     let entry = |(amount, direction): &(&str, Direction)| {
         let amount = Amount::new(Decimal::from_str_exact(amount).unwrap(), Currency::AUD).unwrap();
-        Entry::new(amount, direction.clone(), EntryStatus::Booked)
+        Entry::new(amount, direction.clone(), EntryStatus::BOOKED)
     };
     amounts.iter().map(entry).collect()
 }

@@ -196,7 +196,7 @@ fn is_of(name: &str, text: &str) -> bool {
         "CreditDebitCode" => accepts::<Direction>(text),
         "DocumentType3Code" => accepts::<ReferenceDocumentType>(text),
         "DocumentType6Code" => accepts::<ReferredDocumentKind>(text),
-        "EntryStatus2Code" => accepts::<EntryStatus>(text),
+        "EntryStatus2Code" => accepts::<EntryStatusCode>(text),
         "InterestType1Code" => accepts::<InterestCode>(text),
         "NamePrefix1Code" => accepts::<NamePrefix>(text),
         "OnLineCapability1Code" => accepts::<OnlineCapability>(text),

@@ -79,7 +79,7 @@ impl Content {
     pub(super) fn common(&mut self, entry: &Entry) {
         self.amount(&entry.amount);
         self.text(Some(entry.direction.as_str()));
-        self.text(Some(entry.status.as_str()));
+        self.text(entry.status.as_str());
         self.reversal(entry);
         self.date(entry.booking_date.as_ref());
     }

@@ -63,7 +63,7 @@ impl EntryLinks {
             said.iter().for_each(|text| hash.text(text.as_deref()));
             hash.finish_short()
         });
-        let booked = entry.status == EntryStatus::Booked;
+        let booked = entry.status == EntryStatus::BOOKED;
         Self {
             booked,
             amount: amount.finish_short(),

@@ -18,7 +18,7 @@ impl EntryParts {
     /// stored positions rely on.
     pub(super) fn of(entry: &Entry) -> Self {
         let mut parts = Parts::default();
-        parts.add(0, Some(entry.status.as_str()));
+        parts.add(0, entry.status.as_str());
         parts.day(1, entry.booking_date.as_ref());
         parts.day(2, entry.value_date.as_ref());
         parts.code(3, (&entry.bank_transaction_code).into());

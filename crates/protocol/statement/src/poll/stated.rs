@@ -30,7 +30,7 @@ impl StatedAccount {
         let mut booked = report
             .entries
             .iter()
-            .filter(|entry| entry.status == EntryStatus::Booked);
+            .filter(|entry| entry.status == EntryStatus::BOOKED);
         let sum = booked.try_fold(Decimal::ZERO, |sum, entry| {
             let same = entry
                 .amount

@@ -129,7 +129,7 @@ fn facts(account: &Account, entry: &Entry) -> Result<(Date, Decimal), BookError>
             found,
         });
     }
-    if entry.status != EntryStatus::Booked {
+    if entry.status != EntryStatus::BOOKED {
         return Err(BookError::Status);
     }
     let amount = entry.signed_amount().ok_or(BookError::Direction)?;

@@ -610,7 +610,7 @@ fn walk_failed(error: WalkError) -> PollError {
 /// The entries of a page that are handed over when they are new.
 fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = &Entry> {
     page.entries()
-        .filter(move |entry| unbooked || entry.status == EntryStatus::Booked)
+        .filter(move |entry| unbooked || entry.status == EntryStatus::BOOKED)
 }
 
 /// Returns true if the call can succeed later. Without a token nothing is wrong with the account,

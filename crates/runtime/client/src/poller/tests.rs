@@ -1286,7 +1286,11 @@ async fn a_movement_says_account_amount_with_its_sign_days_party_and_text() {
     let day = |text: &str| Some(Date::parse(text).unwrap());
     for one in &movements {
         assert_eq!(
-            (&one.account, one.status.as_str(), one.text.as_str()),
+            (
+                &one.account,
+                one.status.as_str().unwrap_or_default(),
+                one.text.as_str()
+            ),
             (&id(A), "BOOK", "rent")
         );
         assert_eq!(

@@ -602,7 +602,7 @@ fn entry(
         "PMNT".into(),
         BankTransactionFamily::new("RCDT".into(), "DMCT".into()),
     ));
-    let mut entry = Entry::new(amount, direction, EntryStatus::Booked);
+    let mut entry = Entry::new(amount, direction, EntryStatus::BOOKED);
     entry.bank_transaction_code = Some(code);
     entry.booking_date = Some(DateOrDateTime::Date("2021-07-29".parse().unwrap()));
     entry.value_date = Some(DateOrDateTime::Date("2021-07-29".parse().unwrap()));

@@ -48,7 +48,9 @@ const COLUMNS: [Column; 29] = [
     ("value_date", |of| {
         Cell::Text(text(of.entry.value_date.as_ref()).into())
     }),
-    ("status", |of| of.entry.status.as_str().into()),
+    ("status", |of| {
+        Cell::Text(of.entry.status.to_string().into())
+    }),
     ("reversal", |of| {
         if of.entry.reversal == Some(true) {
             "true"

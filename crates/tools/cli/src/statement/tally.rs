@@ -124,7 +124,7 @@ impl Running {
     /// The balance after an entry; `None` from an entry on that is in another currency or of
     /// unknown direction.
     pub(crate) fn after(&mut self, entry: &Entry) -> Option<Decimal> {
-        if entry.status == EntryStatus::Booked {
+        if entry.status == EntryStatus::BOOKED {
             let same = self.currency.is_none() || self.currency.as_ref() == entry.amount.currency();
             let amount = entry.signed_amount().filter(|_| same);
             self.sum = self

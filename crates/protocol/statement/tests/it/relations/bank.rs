@@ -101,9 +101,9 @@ impl Row {
         let mut entry = template.clone();
         (entry.amount, entry.direction) = money(self.amount);
         entry.status = if self.booked {
-            EntryStatus::Booked
+            EntryStatus::BOOKED
         } else {
-            EntryStatus::Pending
+            EntryStatus::PENDING
         };
         entry.servicer_reference = self
             .reference

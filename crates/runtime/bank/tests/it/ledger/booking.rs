@@ -82,7 +82,7 @@ async fn what_is_refused_changes_nothing<E: Engine>() {
     let none = ledger.book(&account(), &paid("0.00 AUD")).await;
     assert!(matches!(none, Err(BookError::Booking(_))), "{none:?}");
     let mut pending = paid("1.00 AUD").to_entry().unwrap();
-    pending.entry.status = bankrail_camt052::EntryStatus::Pending;
+    pending.entry.status = bankrail_camt052::EntryStatus::PENDING;
     let pending = ledger.book_entry(&account(), &pending, None).await;
     assert!(matches!(pending, Err(BookError::Status)), "{pending:?}");
     let mut dateless = paid("1.00 AUD").to_entry().unwrap();

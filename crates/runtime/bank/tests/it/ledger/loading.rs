@@ -50,7 +50,7 @@ pub(super) fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
         for entry in report
             .entries
             .iter()
-            .filter(|entry| entry.status == EntryStatus::Booked)
+            .filter(|entry| entry.status == EntryStatus::BOOKED)
         {
             let text = entry.booking_date.as_ref().unwrap().to_string();
             let day = Date::parse(&text[..10]).unwrap();

@@ -122,7 +122,7 @@ impl Page {
         self.number += 1;
         let account = self.account.as_ref();
         let row = Row::of(entry, account);
-        let is_booked = entry.status == EntryStatus::Booked;
+        let is_booked = entry.status == EntryStatus::BOOKED;
         let running = self.running.as_mut().filter(|_| is_booked);
         let view = EntryView {
             number: self.number,
@@ -147,7 +147,7 @@ impl Page {
             return write_view(&view, to);
         }
         let group = match entry.status {
-            EntryStatus::Pending => &mut self.pending,
+            EntryStatus::PENDING => &mut self.pending,
             _ => &mut self.others,
         };
         group.is_empty = false;
