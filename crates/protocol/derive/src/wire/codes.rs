@@ -2,6 +2,7 @@
 
 use super::Names;
 use crate::arguments::Arguments;
+use crate::code::spelling;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -48,19 +49,12 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let texts: Vec<_> = codes.iter().map(|code| code.value()).collect();
     // Made when the derive runs, so that a finding costs no formatting.
     let expected = format!("one of {}", texts.join(" "));
+    let unknown_code = quote!(::bankrail_values::UnknownCode);
+    let spelling = spelling(name, &known, &codes, unknown, &unknown_code);
     Ok(quote! {
         impl #name {
             /// The known codes.
             pub const KNOWN: &'static [Self] = &[#(Self::#known),*];
-
-            /// Returns the code's text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                match self {
-                    #( Self::#known => #codes, )*
-                    Self::#unknown(code) => code.as_str(),
-                }
-            }
 
             /// Returns false for a code that this version does not know.
             #[must_use]
@@ -69,21 +63,7 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             }
         }
 
-        impl ::core::convert::From<&str> for #name {
-            fn from(code: &str) -> Self {
-                match code {
-                    #( #codes => Self::#known, )*
-                    // An open list: a code that is added later must not make a message unreadable.
-                    other => Self::#unknown(::bankrail_values::UnknownCode::unlisted(other)),
-                }
-            }
-        }
-
-        impl ::core::fmt::Display for #name {
-            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                out.write_str(self.as_str())
-            }
-        }
+        #spelling
 
         impl crate::json::Wire for #name {
             fn read(
@@ -112,26 +92,6 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
                 _: &mut crate::json::Schemas,
             ) -> ::serde_json::Value {
                 crate::json::schema::code(&[#(#codes),*])
-            }
-        }
-
-        #[cfg(feature = "serde")]
-        impl ::serde::Serialize for #name {
-            fn serialize<S: ::serde::Serializer>(
-                &self,
-                out: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
-                out.serialize_str(self.as_str())
-            }
-        }
-
-        #[cfg(feature = "serde")]
-        impl<'de> ::serde::Deserialize<'de> for #name {
-            fn deserialize<D: ::serde::Deserializer<'de>>(
-                from: D,
-            ) -> ::core::result::Result<Self, D::Error> {
-                <::std::string::String as ::serde::Deserialize>::deserialize(from)
-                    .map(|code| Self::from(code.as_str()))
             }
         }
     })
