@@ -36,12 +36,6 @@ impl MessageFinding {
             found,
         }
     }
-
-    /// The severity of the finding.
-    #[must_use]
-    pub fn severity(&self) -> Severity {
-        self.rule.severity()
-    }
 }
 
 /// Serialized as the list of rule, pointer, expected and found.
@@ -83,18 +77,6 @@ impl fmt::Display for MessageFinding {
             self.pointer, self.rule, self.expected, self.found
         )
     }
-}
-
-/// The severity of a [`MessageFinding`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Severity {
-    /// Informative: something newer than this version, or an unusual spelling.
-    Notice,
-    /// The message disagrees with a documented default.
-    Warning,
-    /// The message contradicts itself.
-    Error,
 }
 
 /// The class of a rule: where the rule comes from, which decides where a finding is a reason to
@@ -264,47 +246,6 @@ impl Rule {
             | Self::PaymentReference
             | Self::PaymentDetails
             | Self::DateOrder => RuleClass::Consistency,
-        }
-    }
-
-    /// Returns the severity of a breach.
-    #[must_use]
-    pub fn severity(self) -> Severity {
-        match self {
-            Self::Null
-            | Self::FractionDigits
-            | Self::DefaultCode
-            | Self::UnexpectedHeader
-            | Self::OtherVersion
-            | Self::UnknownCode
-            | Self::UnknownMember
-            | Self::OrganisationWords
-            | Self::ReminderCount => Severity::Notice,
-            Self::DefaultBound
-            | Self::DefaultRequired
-            | Self::OptionalHeader
-            | Self::UnknownCurrency
-            | Self::TriggerActionType
-            | Self::TriggerActionStatus
-            | Self::TriggerMandateStatus
-            | Self::TriggerDetails
-            | Self::ResolutionEvent
-            | Self::ActionMandateStatus
-            | Self::StatusChange
-            | Self::OutcomeError
-            | Self::OutcomeMandate
-            | Self::Bilateral
-            | Self::DebtorAliasName
-            | Self::AliasMissing
-            | Self::AliasFormat
-            | Self::AccountMissing
-            | Self::AmountType
-            | Self::AmountMissing
-            | Self::RejectionReason
-            | Self::PaymentReference
-            | Self::PaymentDetails
-            | Self::DateOrder => Severity::Warning,
-            Self::ReadsAsCleared => Severity::Error,
         }
     }
 }

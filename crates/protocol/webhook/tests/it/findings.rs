@@ -1,7 +1,7 @@
 //! Findings as they are stored.
 
 use crate::rows::Wrong;
-use bankrail_webhook::{MessageFinding, Rule, RuleClass, Severity};
+use bankrail_webhook::{MessageFinding, Rule, RuleClass};
 
 #[test]
 fn findings_of_another_version_are_kept() {
@@ -26,141 +26,63 @@ fn findings_of_another_version_are_kept() {
 
 /// The name of a rule stands in stores and logs, its class decides what is refused.
 #[test]
-fn each_rule_has_its_name_class_and_severity() {
+fn each_rule_has_its_name_and_class() {
     use RuleClass::{Consistency, Default, Specification};
-    use Severity::{Error, Notice, Warning};
     let rules = [
-        (Rule::Null, "null", Default, Notice),
-        (
-            Rule::FractionDigits,
-            "fraction_digits",
-            Specification,
-            Notice,
-        ),
-        (Rule::DefaultBound, "default_bound", Default, Warning),
-        (Rule::DefaultRequired, "default_required", Default, Warning),
-        (Rule::DefaultCode, "default_code", Default, Notice),
-        (Rule::ReadsAsCleared, "reads_as_cleared", Default, Error),
-        (
-            Rule::OptionalHeader,
-            "optional_header",
-            Specification,
-            Warning,
-        ),
-        (
-            Rule::UnexpectedHeader,
-            "unexpected_header",
-            Specification,
-            Notice,
-        ),
-        (Rule::OtherVersion, "other_version", Default, Notice),
-        (Rule::UnknownCode, "unknown_code", Specification, Notice),
-        (Rule::UnknownMember, "unknown_member", Specification, Notice),
-        (
-            Rule::UnknownCurrency,
-            "unknown_currency",
-            Specification,
-            Warning,
-        ),
-        (
-            Rule::TriggerActionType,
-            "trigger_action_type",
-            Consistency,
-            Warning,
-        ),
+        (Rule::Null, "null", Default),
+        (Rule::FractionDigits, "fraction_digits", Specification),
+        (Rule::DefaultBound, "default_bound", Default),
+        (Rule::DefaultRequired, "default_required", Default),
+        (Rule::DefaultCode, "default_code", Default),
+        (Rule::ReadsAsCleared, "reads_as_cleared", Default),
+        (Rule::OptionalHeader, "optional_header", Specification),
+        (Rule::UnexpectedHeader, "unexpected_header", Specification),
+        (Rule::OtherVersion, "other_version", Default),
+        (Rule::UnknownCode, "unknown_code", Specification),
+        (Rule::UnknownMember, "unknown_member", Specification),
+        (Rule::UnknownCurrency, "unknown_currency", Specification),
+        (Rule::TriggerActionType, "trigger_action_type", Consistency),
         (
             Rule::TriggerActionStatus,
             "trigger_action_status",
             Consistency,
-            Warning,
         ),
         (
             Rule::TriggerMandateStatus,
             "trigger_mandate_status",
             Consistency,
-            Warning,
         ),
-        (
-            Rule::TriggerDetails,
-            "trigger_details",
-            Consistency,
-            Warning,
-        ),
-        (
-            Rule::ResolutionEvent,
-            "resolution_event",
-            Consistency,
-            Warning,
-        ),
+        (Rule::TriggerDetails, "trigger_details", Consistency),
+        (Rule::ResolutionEvent, "resolution_event", Consistency),
         (
             Rule::ActionMandateStatus,
             "action_mandate_status",
             Consistency,
-            Warning,
         ),
-        (Rule::StatusChange, "status_change", Consistency, Warning),
-        (Rule::OutcomeError, "outcome_error", Consistency, Warning),
-        (
-            Rule::OutcomeMandate,
-            "outcome_mandate",
-            Consistency,
-            Warning,
-        ),
-        (Rule::Bilateral, "bilateral", Specification, Warning),
-        (
-            Rule::DebtorAliasName,
-            "debtor_alias_name",
-            Specification,
-            Warning,
-        ),
-        (Rule::AliasMissing, "alias_missing", Consistency, Warning),
-        (Rule::AliasFormat, "alias_format", Specification, Warning),
-        (
-            Rule::OrganisationWords,
-            "organisation_words",
-            Consistency,
-            Notice,
-        ),
-        (
-            Rule::AccountMissing,
-            "account_missing",
-            Consistency,
-            Warning,
-        ),
-        (Rule::AmountType, "amount_type", Consistency, Warning),
-        (Rule::AmountMissing, "amount_missing", Consistency, Warning),
-        (
-            Rule::RejectionReason,
-            "rejection_reason",
-            Specification,
-            Warning,
-        ),
-        (
-            Rule::PaymentReference,
-            "payment_reference",
-            Consistency,
-            Warning,
-        ),
-        (
-            Rule::PaymentDetails,
-            "payment_details",
-            Consistency,
-            Warning,
-        ),
-        (Rule::ReminderCount, "reminder_count", Specification, Notice),
-        (Rule::DateOrder, "date_order", Consistency, Warning),
+        (Rule::StatusChange, "status_change", Consistency),
+        (Rule::OutcomeError, "outcome_error", Consistency),
+        (Rule::OutcomeMandate, "outcome_mandate", Consistency),
+        (Rule::Bilateral, "bilateral", Specification),
+        (Rule::DebtorAliasName, "debtor_alias_name", Specification),
+        (Rule::AliasMissing, "alias_missing", Consistency),
+        (Rule::AliasFormat, "alias_format", Specification),
+        (Rule::OrganisationWords, "organisation_words", Consistency),
+        (Rule::AccountMissing, "account_missing", Consistency),
+        (Rule::AmountType, "amount_type", Consistency),
+        (Rule::AmountMissing, "amount_missing", Consistency),
+        (Rule::RejectionReason, "rejection_reason", Specification),
+        (Rule::PaymentReference, "payment_reference", Consistency),
+        (Rule::PaymentDetails, "payment_details", Consistency),
+        (Rule::ReminderCount, "reminder_count", Specification),
+        (Rule::DateOrder, "date_order", Consistency),
     ];
     let mut wrong = Wrong::default();
     assert_eq!(
         Rule::ALL.to_vec(),
         rules.iter().map(|(rule, ..)| *rule).collect::<Vec<_>>()
     );
-    for (rule, name, class, severity) in rules {
-        wrong.unless_equal(
-            name,
-            (rule.as_str(), rule.class(), rule.severity()),
-            (name, class, severity),
-        );
+    for (rule, name, class) in rules {
+        wrong.unless_equal(name, (rule.as_str(), rule.class()), (name, class));
         wrong.unless_equal(name, name.parse::<Rule>(), Ok(rule));
     }
     wrong.none();
