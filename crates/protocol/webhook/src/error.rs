@@ -53,8 +53,8 @@ pub enum MessageError {
         /// The number of variants found.
         found: usize,
     },
-    /// [`crate::MessageReadOptions::deny_findings`] is set and the message has findings other than
-    /// those of consistency.
+    /// A message that was built has findings, or one that was read under
+    /// [`crate::MessageReadOptions::deny_findings`] has others than those of consistency.
     #[error("expected a message without findings, found {}", findings.len())]
     Findings {
         /// All findings.
@@ -68,15 +68,6 @@ pub enum MessageError {
         /// The kind whose form the message has.
         found: MessageKind,
     },
-}
-
-/// A message that was built and has findings.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a message without findings, found {}", findings.len())]
-#[non_exhaustive]
-pub struct FindingsError {
-    /// The findings of `validate`.
-    pub findings: Vec<MessageFinding>,
 }
 
 impl MessageError {

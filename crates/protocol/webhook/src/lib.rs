@@ -41,7 +41,7 @@ pub use amount::MessageAmount;
 pub use bankrail_values::{Decimal, UnknownCode};
 pub use codes::*;
 pub use counts::{CountPerPeriod, PointInTime};
-pub use error::{FindingsError, MessageError};
+pub use error::MessageError;
 pub use finding::{MessageFinding, Rule, RuleClass};
 pub use headers::{DeliveryHeaderError, DeliveryHeaders, Priority};
 pub use ids::{ActionId, MandateId, Uetr};

@@ -226,12 +226,12 @@ fn message(name: &Ident) -> TokenStream {
             /// Returns the message if it has no findings. Ends a builder's chain.
             ///
             /// # Errors
-            /// [`FindingsError`](crate::FindingsError) with the findings of `validate`, of any
-            /// class.
-            pub fn checked(self) -> ::core::result::Result<Self, crate::FindingsError> {
+            /// [`MessageError::Findings`](crate::MessageError::Findings) with the findings of
+            /// `validate`, of any class.
+            pub fn checked(self) -> ::core::result::Result<Self, crate::MessageError> {
                 match self.validate() {
                     findings if findings.is_empty() => ::core::result::Result::Ok(self),
-                    findings => ::core::result::Result::Err(crate::FindingsError { findings }),
+                    findings => ::core::result::Result::Err(crate::MessageError::Findings { findings }),
                 }
             }
 

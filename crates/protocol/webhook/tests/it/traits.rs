@@ -25,7 +25,6 @@ fn values_and_errors_go_between_threads() {
     is_shared::<MessageError>();
     is_shared::<DeliveryHeaderError>();
     is_shared::<OutgoingError>();
-    is_shared::<FindingsError>();
     assert!(size_of::<Option<Values>>() > 0);
 }
 
