@@ -1,9 +1,7 @@
 //! Identifiers. A value exists only if it is well formed.
 
-use crate::error::MessageError;
+use crate::json::Spelled;
 use crate::json::schema::pattern;
-use crate::json::{Bound, Context, Output, Schemas, Wire, parsed};
-use bankrail_values::json::JsonValue;
 use bankrail_values::{HyphenatedUuid, SimpleUuid, ValueError};
 use serde_json::Value;
 use std::fmt;
@@ -60,14 +58,8 @@ impl fmt::Display for MandateId {
 
 bankrail_values::impl_parsed_value!(MandateId, ValueError, Debug);
 
-impl Wire for MandateId {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        parsed(value, at, Self::parse)
-    }
-    fn write(&self, out: &mut Output) {
-        out.displayed(self);
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+impl Spelled for MandateId {
+    fn schema() -> Value {
         pattern(VERSION_1_PATTERN)
     }
 }
@@ -107,14 +99,8 @@ impl fmt::Display for ActionId {
 
 bankrail_values::impl_parsed_value!(ActionId, ValueError, Debug);
 
-impl Wire for ActionId {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        parsed(value, at, Self::parse)
-    }
-    fn write(&self, out: &mut Output) {
-        out.displayed(self);
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+impl Spelled for ActionId {
+    fn schema() -> Value {
         pattern(VERSION_1_PATTERN)
     }
 }
@@ -155,14 +141,8 @@ impl fmt::Display for Uetr {
 
 bankrail_values::impl_parsed_value!(Uetr, ValueError, Debug);
 
-impl Wire for Uetr {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        parsed(value, at, Self::parse)
-    }
-    fn write(&self, out: &mut Output) {
-        out.displayed(self);
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+impl Spelled for Uetr {
+    fn schema() -> Value {
         pattern("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
     }
 }

@@ -18,7 +18,7 @@ pub use extra::ExtraMembers;
 pub(crate) use output::{ObjectOut, Output};
 pub(crate) use schema::Schemas;
 pub(crate) use slot::{check, read, write};
-pub(crate) use wire::{Wire, parsed, string, unknown_code};
+pub(crate) use wire::{Spelled, Wire, string, unknown_code};
 
 use crate::error::MessageError;
 use bankrail_values::json::{JsonLimits, JsonObject, JsonValue};

@@ -11,6 +11,8 @@ use bankrail_values::{
     excerpt, parse_decimal,
 };
 use serde_json::{Value, json};
+use std::fmt::Display;
+use std::str::FromStr;
 
 /// A value of a message.
 pub(crate) trait Wire: Sized {
@@ -78,7 +80,7 @@ impl<const MIN: usize, const MAX: usize> Wire for BoundedText<MIN, MAX> {
 }
 
 /// Reads a text that `parse` checks.
-pub(crate) fn parsed<T>(
+fn parsed<T>(
     value: &JsonValue<'_>,
     at: &Context,
     parse: impl Fn(&str) -> Result<T, ValueError>,
@@ -115,27 +117,33 @@ pub(crate) fn unknown_code(
     at.find(rule, expected, excerpt(code.as_str()));
 }
 
-impl Wire for HyphenatedUuid {
+/// A value that is written as it is displayed and read as it is parsed.
+pub(crate) trait Spelled: FromStr<Err = ValueError> + Display {
+    /// The JSON Schema of the text.
+    fn schema() -> Value;
+}
+
+impl<T: Spelled> Wire for T {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        parsed(value, at, Self::parse)
+        parsed(value, at, Self::from_str)
     }
     fn write(&self, out: &mut Output) {
         out.displayed(self);
     }
     fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+        <T as Spelled>::schema()
+    }
+}
+
+impl Spelled for HyphenatedUuid {
+    fn schema() -> Value {
         // Any version.
         pattern("^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
     }
 }
 
-impl Wire for Date {
-    fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
-        parsed(value, at, Self::parse)
-    }
-    fn write(&self, out: &mut Output) {
-        out.displayed(self);
-    }
-    fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
+impl Spelled for Date {
+    fn schema() -> Value {
         json!({ "type": "string", "format": "date" })
     }
 }
