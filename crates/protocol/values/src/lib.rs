@@ -44,7 +44,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use code::UnknownCode;
 pub use currency::Currency;
 pub use date::Date;
-pub use decimal::{DecimalError, parse_decimal};
+pub use decimal::parse_decimal;
 pub use money::{Money, MoneyError};
 #[cfg(feature = "random")]
 pub use random::RandomnessError;

@@ -1,8 +1,8 @@
 //! Exact amounts of money.
 
-use crate::decimal::{DecimalError, parse_decimal};
+use crate::decimal::parse_decimal;
 use crate::{Currency, ValueError};
-use rust_decimal::{Decimal, RoundingStrategy};
+use rust_decimal::Decimal;
 use std::fmt;
 
 /// An exact amount in one currency.
@@ -90,23 +90,6 @@ impl Money {
             _ => Err(lost),
         }
     }
-
-    /// The amount rounded half away from zero to the currency's number of decimals, for display
-    /// only. It is unchanged if the currency has no known minor unit.
-    #[must_use]
-    pub fn rounded_for_display(&self) -> Self {
-        let Some(digits) = self.currency.minor_units() else {
-            return *self;
-        };
-        let mut amount = self
-            .amount
-            .round_dp_with_strategy(u32::from(digits), RoundingStrategy::MidpointAwayFromZero);
-        amount.rescale(u32::from(digits));
-        Self {
-            amount,
-            currency: self.currency,
-        }
-    }
 }
 
 /// The reason why an amount of money cannot be read or computed.
@@ -135,7 +118,7 @@ pub enum MoneyError {
     Format,
     /// The amount is not a decimal.
     #[error("the amount is unreadable")]
-    Amount(#[source] DecimalError),
+    Amount(#[source] ValueError),
     /// The currency is not a currency code.
     #[error("the currency is unreadable")]
     Currency(#[source] ValueError),

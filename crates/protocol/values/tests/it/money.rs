@@ -52,10 +52,6 @@ fn minor_units_lose_nothing() {
         Money::new(Decimal::MAX, Currency::AUD).rescale_to_minor_units(),
         Err(MoneyError::Overflow)
     );
-    assert_eq!(
-        money("-0.005 AUD").rounded_for_display().to_string(),
-        "-0.01 AUD"
-    );
 }
 
 #[test]
@@ -69,11 +65,6 @@ fn an_amount_has_two_parts_and_a_difference_its_sign() {
         amount.checked_sub(&money("20.00 AUD")).unwrap().to_string(),
         "-7.50 AUD"
     );
-    assert_eq!(
-        money("1.005 XXX").rounded_for_display().to_string(),
-        "1.005 XXX"
-    );
-    assert_eq!(money("1 AUD").rounded_for_display().to_string(), "1.00 AUD");
     for bad in ["12.50", "12.50AUD", "x AUD", "1 aud", " 1 AUD", "1  AUD"] {
         assert!(bad.parse::<Money>().is_err(), "{bad:?}");
     }

@@ -2,7 +2,7 @@
 
 use crate::booking::BookingKindError;
 use crate::ledger::BookError;
-use bankrail_values::{DecimalError, StoreError, ValueError};
+use bankrail_values::{StoreError, ValueError};
 
 /// The reason why a CSV file was not loaded. None of its rows was booked.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +81,7 @@ pub enum RowError {
     Kind(#[source] BookingKindError),
     /// Not a decimal.
     #[error("not an amount")]
-    Amount(#[source] DecimalError),
+    Amount(#[source] ValueError),
     /// Not a currency.
     #[error("not a currency")]
     Currency(#[source] ValueError),
