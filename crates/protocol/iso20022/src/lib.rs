@@ -32,7 +32,7 @@ mod watch;
 mod xml;
 
 pub use bankrail_derive::{Choice, Code, Element, Message};
-pub use bankrail_values::UnknownCode;
+pub use bankrail_values::{UnknownCode, ValueError};
 pub use extra::{Extra, ExtraPart, ExtraStep, Extras};
 pub use finding::{BrokenRule, Finding, FindingKind, FurtherFindings, Position};
 pub use message::{Parsed, Source, StreamItem, UnitReader, WriteError, WriteOptions};
@@ -40,7 +40,7 @@ pub use read::{
     AppHeader, Around, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
 };
 pub use value::{
-    AlphaNumeric4, Amount, Bic, CountryCode, CurrencyCode, DateFormatError, Digits, Envelope, Iban,
+    AlphaNumeric4, Amount, Bic, CountryCode, CurrencyCode, Digits, Envelope, Iban,
     ImpliedAmount, Isin, IsoDate, IsoDateTime, IsoYearMonth, LanguageCode, Lei, NonNegativeDecimal,
     Number, NumberError, Offset, PhoneNumber, PlainDecimal, Rate, SignedDays, Text, UuidV4,
     WholeNumber,
@@ -82,5 +82,5 @@ pub mod __private {
     pub use crate::watch::{Memory, Watch};
     #[cfg(feature = "arbitrary")]
     pub use arbitrary::{self, Result as Invented, Unstructured};
-    pub use bankrail_values::UnknownCode;
+    pub use bankrail_values::{UnknownCode, ValueError};
 }

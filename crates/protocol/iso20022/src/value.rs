@@ -7,7 +7,7 @@ mod identifier;
 mod number;
 mod text;
 
-pub use date::{DateFormatError, IsoDate, IsoDateTime, IsoYearMonth, Offset};
+pub use date::{IsoDate, IsoDateTime, IsoYearMonth, Offset};
 pub use envelope::Envelope;
 pub use identifier::{
     AlphaNumeric4, Bic, CountryCode, CurrencyCode, Iban, Isin, LanguageCode, Lei, PhoneNumber,

@@ -326,17 +326,6 @@ impl IsoDateTime {
     }
 }
 
-/// A text that is not a date or time in the form of XML Schema.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected {expected}, found {found}")]
-#[non_exhaustive]
-pub struct DateFormatError {
-    /// The expected form.
-    pub expected: &'static str,
-    /// The text, cut and escaped.
-    pub found: String,
-}
-
 #[inline]
 fn below_100(tens: u8, ones: u8) -> Option<u8> {
     (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| (tens - b'0') * 10 + (ones - b'0'))

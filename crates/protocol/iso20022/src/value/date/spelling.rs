@@ -1,12 +1,12 @@
 //! Reading and writing dates and times as XML Schema spells them.
 
-use super::{DateFormatError, Fraction, IsoDate, IsoDateTime, IsoYearMonth, Offset, below_100};
+use super::{Fraction, IsoDate, IsoDateTime, IsoYearMonth, Offset, below_100};
 use crate::field::{Fault, Unreadable};
 use crate::finding::FindingKind;
 use crate::node::Simple;
 use crate::output::Output;
 use crate::xml::{ONES, is_space};
-use bankrail_values::excerpt;
+use bankrail_values::{ValueError, excerpt};
 use std::fmt;
 
 const DATE: &str = "a date such as 2021-07-29";
@@ -26,9 +26,9 @@ macro_rules! spelled {
             #[doc = concat!("Reads an `", $xs, "`, white space around it allowed.")]
             ///
             /// # Errors
-            /// [`DateFormatError`] for any other text.
-            pub fn parse(text: &str) -> Result<Self, DateFormatError> {
-                $read(trim(text)).ok_or_else(|| DateFormatError { expected: $expected, found: excerpt(text) })
+            /// [`ValueError`] for any other text.
+            pub fn parse(text: &str) -> Result<Self, ValueError> {
+                $read(trim(text)).ok_or_else(|| ValueError::new($expected, text))
             }
 
             fn spell(&self, $out: &mut impl fmt::Write) -> fmt::Result {
@@ -50,8 +50,8 @@ macro_rules! spelled {
         }
 
         impl std::str::FromStr for $Type {
-            type Err = DateFormatError;
-            fn from_str(text: &str) -> Result<Self, DateFormatError> {
+            type Err = ValueError;
+            fn from_str(text: &str) -> Result<Self, ValueError> {
                 Self::parse(text)
             }
         }
@@ -96,7 +96,7 @@ macro_rules! spelled {
         impl<'de> serde::Deserialize<'de> for $Type {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = std::borrow::Cow::<'de, str>::deserialize(from)?;
-                let odd = || DateFormatError { expected: $expected, found: excerpt(&text) };
+                let odd = || ValueError::new($expected, &text);
                 $kept(trim(&text)).ok_or_else(odd).map_err(serde::de::Error::custom)
             }
         }
