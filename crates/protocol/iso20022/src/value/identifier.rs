@@ -137,30 +137,6 @@ impl Iban {
     }
 }
 
-impl Isin {
-    /// True when the check digit is right (Luhn over the letters' numbers).
-    #[must_use]
-    pub fn has_valid_check_digit(&self) -> bool {
-        let digits = self
-            .as_str()
-            .bytes()
-            .filter_map(|b| char::from(b).to_digit(36));
-        let mut sum = 0;
-        let mut double = false;
-        for value in digits.collect::<Vec<_>>().into_iter().rev() {
-            for digit in [value % 10, value / 10]
-                .into_iter()
-                .take(if value < 10 { 1 } else { 2 })
-            {
-                let weighted = if double { digit * 2 } else { digit };
-                sum += weighted / 10 + weighted % 10;
-                double = !double;
-            }
-        }
-        self.is_valid() && sum % 10 == 0
-    }
-}
-
 /// Reports wrong check digits of an IBAN that the schema accepts.
 #[inline]
 fn check_digits(iban: &Iban) -> Option<FindingKind> {
