@@ -108,7 +108,6 @@ impl Message {
         let depth = usize::try_from(self.depth)
             .map_err(|_| Error::new(ident.span(), "the depth is too large"))?;
         let (root_tag, unit_tag) = (tag(root), tag(unit_name));
-        let document_tag = tag(&Name::document());
         Ok(quote! {
             // Left out of the documentation, because only the engine uses it.
             #[doc(hidden)]
@@ -119,7 +118,6 @@ impl Message {
                 const SHAPE: &'static #private::Shape = &#private::Shape {
                     namespace: #namespace,
                     versions: #versions,
-                    document: "Document",
                     root: &[#private::Field {
                         wire: #root, min: 1, max: 1, since: 0, until: u8::MAX, as_of: 0,
                     }],
@@ -127,7 +125,6 @@ impl Message {
                     unit: #unit_name,
                     depth: #depth,
                 };
-                const DOCUMENT: &'static #private::Tag = #document_tag;
                 const ROOT: &'static #private::Tag = #root_tag;
                 const UNIT: &'static #private::Tag = #unit_tag;
 

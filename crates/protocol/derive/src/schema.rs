@@ -1,7 +1,7 @@
 //! The parts that the derives of the XML elements share.
 
 use crate::arguments::Arguments;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::ops::RangeInclusive;
 use syn::spanned::Spanned;
@@ -27,11 +27,6 @@ impl Name {
             )),
             Some(name) => Ok(Self(name)),
         }
-    }
-
-    /// Returns the name of the document element in every message.
-    pub(crate) fn document() -> Self {
-        Self(LitStr::new("Document", Span::call_site()))
     }
 
     /// Returns the error for a name whose versions overlap with those of an earlier name of the

@@ -1,7 +1,7 @@
 //! Checking a model.
 
 use crate::extra::{ExtraPart, Extras, element_name};
-use crate::field::{Field, alternatives};
+use crate::field::{DOCUMENT, Field, alternatives};
 use crate::finding::{Finding, FindingKind, push_step, shown};
 use crate::read::Shape;
 use crate::watch::{Memory, Watch};
@@ -38,7 +38,7 @@ impl Checker {
     /// Makes a checker for a whole message.
     pub(crate) fn new(shape: &'static Shape, asked: Asked, version: u8) -> Self {
         let mut start = String::new();
-        push_step(&mut start, shape.document, None);
+        push_step(&mut start, DOCUMENT.wire, None);
         push_step(&mut start, shape.root_name(), None);
         let memory = Some(Memory::default());
         Self {

@@ -60,6 +60,14 @@ pub struct Tag {
     pub close: &'static str,
 }
 
+/// The document element of every message.
+pub(crate) const DOCUMENT: &Tag = &Tag {
+    wire: "Document",
+    start: "<Document",
+    open: "<Document>",
+    close: "</Document>",
+};
+
 /// A text that cannot be read as a value of its type.
 #[derive(Clone, Copy, Debug)]
 pub struct Unreadable {

@@ -32,8 +32,6 @@ pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
     type Unit: Node;
     /// The names and types for the cursor.
     const SHAPE: &'static Shape;
-    /// The document element.
-    const DOCUMENT: &'static Tag;
     /// The message's element.
     const ROOT: &'static Tag;
     /// The element of a unit.

@@ -2,6 +2,7 @@
 
 use super::{Message, Parsed, read};
 use crate::extra::Kept;
+use crate::field::DOCUMENT;
 use crate::finding::{Finding, FindingKind};
 use crate::output::Output;
 use crate::read::{ReadError, ReadLimits, ReadOptions};
@@ -92,15 +93,15 @@ pub(super) fn push<M: Message>(document: &M, out: Output<'_>) -> Result<(), Writ
     let mut out = out.in_version(shape.known(version));
     out.markup("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
     document.extras().with(|kept| {
-        kept.field(shape.document, 0, &mut out, |out, kept| {
-            out.start(M::DOCUMENT);
+        kept.field(DOCUMENT.wire, 0, &mut out, |out, kept| {
+            out.start(DOCUMENT);
             out.attribute("xmlns", &shape.namespace(version));
             kept.attributes(out);
             out.start_end();
             kept.children(None, out);
             document.write(M::ROOT, out, Kept::NONE);
             kept.children(Some((shape.root_name(), 0)), out);
-            out.close(M::DOCUMENT);
+            out.close(DOCUMENT);
         });
     });
     match out.finish() {

@@ -14,8 +14,6 @@ pub struct Shape {
     pub namespace: &'static str,
     /// The oldest and the newest known version, if the message has versions.
     pub versions: Option<[u8; 2]>,
-    /// The document element.
-    pub document: &'static str,
     /// The message's element, the only one in the document element.
     pub root: &'static [Field],
     /// The groups, directly in the message.
@@ -33,7 +31,6 @@ impl Shape {
     pub(super) const NONE: Self = Self {
         namespace: "",
         versions: None,
-        document: "",
         root: &[],
         group: "",
         unit: "",

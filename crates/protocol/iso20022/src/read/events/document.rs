@@ -2,6 +2,7 @@
 //! has to be.
 
 use super::{Events, Token, take_content};
+use crate::field::DOCUMENT;
 use crate::finding::shown;
 use crate::read::around::{AppHeader, Around};
 use crate::read::attributes::malformed;
@@ -187,12 +188,9 @@ impl Events<'_> {
     ) -> Result<(&'static Shape, Version), Halt> {
         // First of all, because a malformed name or an unbound prefix is the graver error.
         self.is_ours()?;
-        if shapes
-            .iter()
-            .all(|shape| self.tag.local_name() != shape.document)
-        {
+        if self.tag.local_name() != DOCUMENT.wire {
             let found = shown(self.tag.local_name());
-            let expected = "Document";
+            let expected = DOCUMENT.wire;
             return Err(self.halt(ReadErrorKind::WrongRoot { expected, found }));
         }
         let found = self.namespaces.get(self.tag.prefix().unwrap_or_default());

@@ -2,6 +2,7 @@
 
 use super::{Cursor, Used};
 use crate::extra::Extra;
+use crate::field::DOCUMENT;
 use crate::finding::{FindingKind, shown};
 use crate::read::error::{Halt, ReadError, ReadErrorKind};
 use crate::read::shape::Shape;
@@ -65,7 +66,7 @@ impl Cursor<'_> {
     /// Reads from the start tag of a document element, which has just been read, up to that of the
     /// message itself.
     pub(crate) fn open_message(&mut self) -> Result<(), Halt> {
-        self.push(self.shape.document);
+        self.push(DOCUMENT.wire);
         if let Some(found) = self
             .events
             .declared
