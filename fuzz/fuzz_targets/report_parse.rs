@@ -29,6 +29,6 @@ fuzz_target!(|bytes: &[u8]| {
         (Err(_), Ok(tolerant)) => {
             assert!(!tolerant.findings.is_empty(), "refused without a finding")
         }
-        (Err(_), Err(error)) => assert!(error.line() > 0 && error.column() > 0),
+        (Err(_), Err(error)) => assert!(error.position().line > 0 && error.position().column > 0),
     }
 });

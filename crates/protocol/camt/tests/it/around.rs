@@ -295,7 +295,7 @@ fn a_reader_tells_the_documents_of_one_wrapper_apart() {
     assert_eq!(reader.message().as_deref(), Some("camt.052.001.06"));
     let error = AnyDocument::parse(&xml).unwrap_err();
     assert!(matches!(error.kind(), ReadErrorKind::SeveralDocuments));
-    assert_eq!(error.line(), 2);
+    assert_eq!(error.position().line, 2);
     assert!(error.to_string().contains("parse_all"), "{error}");
 }
 
@@ -374,7 +374,11 @@ fn what_is_no_document_is_refused_at_its_place() {
             panic!("read: {xml}")
         };
         assert!(error.to_string().contains(expected), "{error}");
-        assert_eq!(error.offset(), u64::try_from(place).unwrap(), "{error}");
+        assert_eq!(
+            error.position().offset,
+            u64::try_from(place).unwrap(),
+            "{error}"
+        );
     }
 }
 

@@ -68,7 +68,10 @@ fn what_is_not_xml_is_refused() {
         let error = error(with_source(bad));
         let text = error.kind().to_string();
         assert!(text.contains(what), "{bad}: {text}");
-        assert!(error.line() >= 1 && error.offset() > 100, "{bad}: {error}");
+        assert!(
+            error.position().line >= 1 && error.position().offset > 100,
+            "{bad}: {error}"
+        );
     }
     let good = with_source("a");
     for (bad, what) in [
@@ -109,9 +112,9 @@ fn errors_say_where() {
         error.path(),
         "/Document/BkToCstmrAcctRpt/Rpt[1]/Ntry[1]/Amt"
     );
-    assert_eq!((error.line(), error.column()), (5, 9));
+    assert_eq!((error.position().line, error.position().column), (5, 9));
     assert_eq!(
-        error.offset(),
+        error.position().offset,
         u64::try_from(xml.find("<Amt").unwrap()).unwrap()
     );
     assert!(matches!(error.kind(), ReadErrorKind::Unreadable { found, .. } if found == "\"1e3\""));
@@ -224,7 +227,7 @@ fn encodings_are_those_declared_or_marked() {
             .map(|c| u8::try_from(u32::from(c)).unwrap_or(byte))
             .collect();
         assert_eq!(
-            error(&broken).offset(),
+            error(&broken).position().offset,
             u64::try_from(broken.len() - "</Dokument>".len()).unwrap(),
             "{declared}"
         );
@@ -265,7 +268,7 @@ fn encodings_are_those_declared_or_marked() {
         assert_eq!(refused, !good);
         assert!(Document::parse(&bytes).is_ok());
     }
-    let offset = |bytes: &[u8]| error(bytes).offset();
+    let offset = |bytes: &[u8]| error(bytes).position().offset;
     let broken = text("ISO-8859-1").replace("</Document>", "</Dokument>");
     let bytes = bytes(&broken, 0xA4);
     assert_eq!(

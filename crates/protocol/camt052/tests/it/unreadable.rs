@@ -533,7 +533,7 @@ fn markup_that_is_not_well_formed_is_told_before_what_cannot_be_read() {
             Document::parse_with(&xml, &ReadOptions::default().keep_unreadable(true)).unwrap_err();
         assert!(kept.kind().to_string().contains("malformed"), "{kept}");
         assert_eq!(
-            kept.offset() == offset,
+            kept.position().offset == offset,
             whole.0.contains("malformed"),
             "{kept}"
         );
@@ -589,7 +589,7 @@ fn a_stream_goes_on_after_an_entry_that_cannot_be_read() {
                     assert_eq!(error.unread(), Some(bad.as_str()));
                     assert!(error.kind().to_string().contains(why), "{error}");
                     assert_eq!(error.path(), format!("{REPORT}/Ntry[{}]{path}", read + 1));
-                    let place = usize::try_from(error.offset()).unwrap();
+                    let place = usize::try_from(error.position().offset).unwrap();
                     assert!(
                         xml[place..].starts_with('<') && xml[..place].ends_with('>')
                             || path.is_empty()

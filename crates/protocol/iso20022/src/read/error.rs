@@ -250,24 +250,6 @@ impl ReadError {
         self.0.position
     }
 
-    /// The line, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        self.0.position.line
-    }
-
-    /// The column in characters, from 1.
-    #[must_use]
-    pub fn column(&self) -> u64 {
-        self.0.position.column
-    }
-
-    /// The bytes before it.
-    #[must_use]
-    pub fn offset(&self) -> u64 {
-        self.0.position.offset
-    }
-
     /// The findings before the error. When a finding refused the document, all its findings; the
     /// first that the options refuse is the error.
     #[must_use]

@@ -225,7 +225,7 @@ fn ascii_has_bytes_below_128_only() {
                 "{error}"
             );
             assert_eq!(
-                error.offset(),
+                error.position().offset,
                 u64::try_from(plain.find('\u{7f}').unwrap()).unwrap()
             );
         }
@@ -428,7 +428,7 @@ fn the_bytes_of_each_kind_of_markup_are_bounded_exactly() {
                     "{error}"
                 );
                 assert_eq!(
-                    (error.path(), error.offset()),
+                    (error.path(), error.position().offset),
                     (path.as_str(), place),
                     "{most} {token:?}"
                 );
