@@ -1,7 +1,5 @@
 //! Deviations that a client tolerates.
 
-use std::fmt;
-
 /// A deviation in a received answer that was tolerated: it breaks a published rule or contradicts
 /// the request. Published samples of live services have most of these (Default: "Statement
 /// exchange").
@@ -105,17 +103,4 @@ pub enum ReplyFinding {
         /// The number of reports found.
         found: usize,
     },
-}
-
-/// Findings as one line of text.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Listed<'a>(pub(crate) &'a [ReplyFinding]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, finding) in self.0.iter().enumerate() {
-            write!(out, "{}{finding}", if index == 0 { "" } else { "; " })?;
-        }
-        Ok(())
-    }
 }

@@ -1,9 +1,9 @@
 //! The answer that a client receives: a statement or an error.
 
-use crate::finding::Listed;
 use crate::{Cursor, CursorError, ErrorCode, Extract, ReplyFinding, SortOrder, StatementRequest};
 use bankrail_values::json::{self, JsonError, JsonErrorKind, JsonLimits, JsonObject, JsonValue};
 use bankrail_values::{HyphenatedUuid, excerpt};
+use std::fmt;
 
 /// An answer of the statement endpoint: a statement or an error. An error may have any HTTP status,
 /// even 200 (Default: "Statement exchange").
@@ -379,4 +379,17 @@ pub enum ReplyError {
         /// The findings.
         found: Vec<ReplyFinding>,
     },
+}
+
+/// Findings as one line of text.
+#[derive(Clone, Copy, Debug)]
+struct Listed<'a>(&'a [ReplyFinding]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, finding) in self.0.iter().enumerate() {
+            write!(out, "{}{finding}", if index == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
 }
