@@ -1,6 +1,6 @@
 //! The properties that an entry shares with the earlier one that it may replace.
 
-use super::content::Content;
+use super::Content;
 use super::parts::EntryParts;
 use bankrail_camt052::{
     AccountIdentification, CounterpartyAccount, Entry, EntryStatus, PartyOrAgent, Transaction,
