@@ -1,7 +1,6 @@
 //! Polling an account: the choice of the next page, and of the entries that are handed over.
 
 mod day;
-mod judge;
 mod page;
 mod position;
 mod relation;
@@ -14,7 +13,7 @@ pub use position::{PollPosition, PollPositionError};
 pub use relation::{AccountNotice, EntryRelation};
 pub use stated::StatedAccount;
 
-use crate::seen::{EntryCounter, EntryIdentity, EntryKey, PageCounts, SeenEntry};
+use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
 use crate::walk::Cursors;
 use crate::{Cursor, EntryLinks, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
@@ -371,13 +370,6 @@ impl Walk {
             day: None,
             day_changed: false,
         }
-    }
-
-    /// Returns true if all entries of the page have references that this walk has met.
-    fn is_fruitless(&self, page: &PolledPage) -> bool {
-        let is_known =
-            |entry: &EntryIdentity| entry.has_reference && self.listed.contains_key(&entry.key);
-        page.others == 0 && page.unread.is_empty() && page.entries.iter().all(is_known)
     }
 
     /// Counts a page that is committed.

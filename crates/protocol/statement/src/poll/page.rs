@@ -1,5 +1,7 @@
 //! A received page of a poll, and the decision about it.
 
+mod judge;
+
 use super::day::StatementDay;
 use super::relation::{AccountNotice, EntryRelation};
 use super::stated::StatedAccount;
@@ -14,15 +16,15 @@ use std::sync::Arc;
 /// The parts of a received page that a poll needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolledPage {
-    pub(super) next: ReceivedNextPage,
-    pub(super) entries: Vec<EntryIdentity>,
-    pub(super) day: Option<StatementDay>,
-    pub(super) ordered: bool,
-    pub(super) links: Vec<EntryLinks>,
-    pub(super) others: usize,
-    pub(super) stated: StatedAccount,
+    next: ReceivedNextPage,
+    entries: Vec<EntryIdentity>,
+    day: Option<StatementDay>,
+    ordered: bool,
+    links: Vec<EntryLinks>,
+    others: usize,
+    stated: StatedAccount,
     /// The entries that could not be read: a hash of their markup, and their place.
-    pub(super) unread: Vec<(u64, String)>,
+    unread: Vec<(u64, String)>,
 }
 
 impl PolledPage {
@@ -119,11 +121,11 @@ pub struct PollCommit {
     entries: Vec<SeenEntry>,
     new: Vec<bool>,
     indexes: Vec<usize>,
-    pub(super) relations: Vec<Option<EntryRelation>>,
-    pub(super) late: Vec<bool>,
-    pub(super) notices: Vec<AccountNotice>,
+    relations: Vec<Option<EntryRelation>>,
+    late: Vec<bool>,
+    notices: Vec<AccountNotice>,
     /// The account's position as the store had it before the page.
-    pub(super) before: Option<Arc<str>>,
+    before: Option<Arc<str>>,
     pub(super) position: Option<Arc<str>>,
     /// The position with which the poll goes on, recorded or not.
     pub(super) next: PollPosition,
@@ -131,14 +133,14 @@ pub struct PollCommit {
 }
 
 impl PollCommit {
-    pub(super) fn push(&mut self, index: usize, entry: SeenEntry, new: bool) {
+    fn push(&mut self, index: usize, entry: SeenEntry, new: bool) {
         self.entries.push(entry);
         self.new.push(new);
         self.indexes.push(index);
     }
 
     /// Returns all entries, each with its index on the page and whether it is new.
-    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &SeenEntry, bool)> {
+    fn all(&self) -> impl Iterator<Item = (usize, &SeenEntry, bool)> {
         let entries = self.indexes.iter().zip(&self.entries).zip(&self.new);
         entries.map(|((index, entry), new)| (*index, entry, *new))
     }

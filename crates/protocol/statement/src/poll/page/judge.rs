@@ -1,13 +1,11 @@
 //! The judgement of a received page: its new entries, their relations, and the position after it.
 
-use super::day::WalkedDay;
-use super::position::Resume;
-use super::{AccountPoll, Delta, Judged, MAX_FRUITLESS_PAGES, OnPage, Walk, WalkEvidence};
-use crate::seen::{EntryCounter, EntryKey, PageCounts, SeenEntry};
-use crate::{
-    AccountNotice, PageDecision, PollCommit, PollPosition, PolledPage, ReceivedNextPage, Step,
-    WalkError,
-};
+use super::{PageDecision, PollCommit, PolledPage};
+use crate::poll::day::WalkedDay;
+use crate::poll::position::Resume;
+use crate::poll::{Delta, Judged, MAX_FRUITLESS_PAGES, OnPage, Walk, WalkEvidence};
+use crate::seen::{EntryCounter, EntryIdentity, EntryKey, PageCounts, SeenEntry};
+use crate::{AccountNotice, AccountPoll, PollPosition, ReceivedNextPage, Step, WalkError};
 use bankrail_values::{Date, Timestamp};
 use std::time::Duration;
 
@@ -295,5 +293,14 @@ impl AccountPoll {
             resume,
             ..before
         }
+    }
+}
+
+impl Walk {
+    /// Returns true if all entries of the page have references that this walk has met.
+    fn is_fruitless(&self, page: &PolledPage) -> bool {
+        let is_known =
+            |entry: &EntryIdentity| entry.has_reference && self.listed.contains_key(&entry.key);
+        page.others == 0 && page.unread.is_empty() && page.entries.iter().all(is_known)
     }
 }
