@@ -1,7 +1,6 @@
 //! The day of a statement, which can be asked for until its end only.
 
 use super::relation::AccountNotice;
-use crate::stored::text;
 use bankrail_camt052::Report;
 use bankrail_values::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -60,11 +59,8 @@ impl StatementDay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WalkedDay {
-    #[serde(with = "text")]
     pub(super) day: Date,
-    #[serde(with = "text")]
     pub(super) ends_at: Timestamp,
-    #[serde(with = "text")]
     pub(super) until: Timestamp,
 }
 

@@ -5,7 +5,7 @@ use super::stated::Books;
 use super::tracked::TrackedEntries;
 use crate::Cursor;
 use crate::seen::{EntryIdentity, EntryKey};
-use crate::stored::{Counts, optional_text};
+use crate::stored::Counts;
 use bankrail_values::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -154,17 +154,9 @@ const VERSION: u32 = 1;
 #[serde(rename_all = "camelCase")]
 struct StoredPosition<'a> {
     poll: u32,
-    #[serde(
-        default,
-        with = "optional_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     full_walk_at: Option<Timestamp>,
-    #[serde(
-        default,
-        with = "optional_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     day: Option<Date>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<Cow<'a, str>>,

@@ -95,11 +95,7 @@ pub(super) struct Books {
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     /// The day of the statement that the rest is about.
-    #[serde(
-        default,
-        with = "optional_text",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     day: Option<Date>,
     /// The balance at the beginning of the day.
     #[serde(
