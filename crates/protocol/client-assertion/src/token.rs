@@ -28,7 +28,7 @@ pub use access_token::{AccessToken, AccessTokenError, TokenHash};
 pub use cache::{CachedToken, TokenCache, TokenCacheKey};
 pub use error_body::{ErrorBodyError, TokenErrorBody, TokenErrorCode};
 pub use form::{FORM_CONTENT_TYPE, TokenRequest, TokenRequestError};
-pub use grant::{SeparateStores, TokenGrant, TokenStore};
+pub use grant::{TokenGrant, TokenStore};
 pub use response::{TokenResponse, TokenResponseError};
 pub use scope::{
     GrantedScopes, NoScopeGrantedError, Scope, ScopeAccess, ScopeError, ScopeSet, names,

@@ -1,10 +1,9 @@
 //! The issuer's record of a token.
 
 use super::{ScopeSet, TokenHash};
-use crate::{CustomerCode, ReplayKey, ReplayStore, VerifierOptions};
+use crate::{CustomerCode, ReplayKey, VerifierOptions};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
-use std::sync::Arc;
 
 /// The issuer's record of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +51,6 @@ impl TokenGrant {
 /// An engine drops a grant once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since
 /// its `expires_at`, so that a caller whose clock lags behind another's finds what is valid at its
 /// `now`.
-///
-/// [`SeparateStores`] makes one of a store of grants and a [`ReplayStore`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store issued access tokens",
     label = "not a `TokenStore`",
@@ -62,9 +59,9 @@ impl TokenGrant {
 )]
 pub trait TokenStore: fmt::Debug + Send + Sync {
     /// Claims the key of an assertion, at the grant's `issued_at`, and stores the grant if that is
-    /// the key's first claim ([`ReplayStore::claim`]): both or neither, in one transaction where
-    /// the engine has one. `false`: the assertion was used before. Without a key there is nothing
-    /// to claim. An earlier grant under this hash is replaced.
+    /// the key's first claim ([`ReplayStore::claim`](crate::ReplayStore::claim)): both or neither,
+    /// in one transaction where the engine has one. `false`: the assertion was used before. Without
+    /// a key there is nothing to claim. An earlier grant under this hash is replaced.
     fn grant_once(
         &self,
         claim: Option<ReplayKey>,
@@ -82,45 +79,4 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
 
     /// Removes a grant. Returns whether there was one.
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool>;
-}
-
-/// Used assertions in one store and grants in another, as one [`TokenStore`].
-/// [`TokenStore::grant_once`] is two steps then: if the second fails, the assertion is used up
-/// without a token, and the customer signs another one.
-#[derive(Clone, Debug)]
-pub struct SeparateStores {
-    replay: Arc<dyn ReplayStore>,
-    grants: Arc<dyn TokenStore>,
-}
-
-impl SeparateStores {
-    /// Claims in `replay`, and keeps grants in `grants`.
-    #[must_use]
-    pub fn new(replay: Arc<dyn ReplayStore>, grants: Arc<dyn TokenStore>) -> Self {
-        Self { replay, grants }
-    }
-}
-
-impl TokenStore for SeparateStores {
-    fn grant_once(
-        &self,
-        claim: Option<ReplayKey>,
-        hash: TokenHash,
-        grant: TokenGrant,
-    ) -> StoreFuture<'_, bool> {
-        Box::pin(async move {
-            match claim {
-                Some(claim) if !self.replay.claim(claim, grant.issued_at).await? => Ok(false),
-                _ => self.grants.grant_once(None, hash, grant).await,
-            }
-        })
-    }
-
-    fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
-        self.grants.find(hash, now)
-    }
-
-    fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
-        self.grants.revoke(hash)
-    }
 }

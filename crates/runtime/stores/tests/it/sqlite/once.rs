@@ -1,9 +1,8 @@
 use crate::engines::{at, sqlite_file, sqlite_memory};
-use bankrail_client_assertion::token::{SeparateStores, TokenGrant, TokenHash, TokenStore};
+use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::causes;
-use std::sync::Arc;
 
 fn grant() -> TokenGrant {
     TokenGrant::new(
@@ -98,43 +97,6 @@ async fn one_of_many_gets_its_grant() {
         }
         assert_eq!(first, 1);
     }
-}
-
-/// Two stores as one: an assertion is used once, whichever of them keeps it.
-#[tokio::test]
-async fn two_stores_take_two_steps() {
-    let engine = sqlite_file();
-    let other = MemoryStore::with_capacity(1);
-    let both = SeparateStores::new(Arc::new(engine.store.clone()), Arc::new(other.clone()));
-    let insert = |hash: u8, claim: u8| {
-        both.grant_once(Some(key(claim)), TokenHash::from([hash; 32]), grant())
-    };
-    assert!(insert(1, 1).await.unwrap());
-    assert!(!insert(2, 1).await.unwrap(), "used before");
-    assert_eq!(
-        both.find(TokenHash::from([1; 32]), at(1)).await.unwrap(),
-        Some(grant())
-    );
-    assert_eq!(
-        other.find(TokenHash::from([1; 32]), at(1)).await.unwrap(),
-        Some(grant())
-    );
-    assert!(insert(3, 3).await.is_err(), "no room for the grant");
-    assert!(
-        !engine
-            .store
-            .claim(ReplayKey::new([3; 32], at(50)), at(0))
-            .await
-            .unwrap(),
-        "the assertion is used up all the same"
-    );
-    assert!(both.revoke(TokenHash::from([1; 32])).await.unwrap());
-    assert!(
-        both.grant_once(None, TokenHash::from([4; 32]), grant())
-            .await
-            .unwrap(),
-        "without an assertion"
-    );
 }
 
 /// In memory, too, both or neither.
