@@ -68,14 +68,6 @@ impl<'a> Charge<'a> {
     pub const fn cost(&self) -> u32 {
         self.cost
     }
-
-    /// The same request at another cost.
-    ///
-    /// # Errors
-    /// [`CostError`] when `cost` is above the limit of a window: it never fits.
-    pub fn with_cost(self, cost: u32) -> Result<Self, CostError> {
-        Self::new(self.customer, self.call_type, self.policy, self.now, cost)
-    }
 }
 
 /// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)), in a

@@ -208,12 +208,6 @@ impl GrantedScopes {
         &self.scopes
     }
 
-    /// The scopes, owned.
-    #[must_use]
-    pub fn into_scopes(self) -> ScopeSet {
-        self.scopes
-    }
-
     /// The `scope` of the response: `None` if it equals the scopes requested (RFC 6749 section
     /// 5.1).
     #[must_use]
