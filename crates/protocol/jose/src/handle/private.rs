@@ -68,22 +68,6 @@ impl<U: PrivateUse> PrivateKeyFor<U> {
         Self::from_private_key(&PrivateKey::from_pem(text)?, &KeyOptions::default())
     }
 
-    /// Reads a PrivateKeyInfo (PKCS#8) in DER, with the default [`KeyOptions`].
-    ///
-    /// # Errors
-    /// [`KeyError`] if the bytes or the key in them are not acceptable.
-    pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, KeyError> {
-        Self::from_private_key(&PrivateKey::from_pkcs8_der(der)?, &KeyOptions::default())
-    }
-
-    /// Reads an RSAPrivateKey (PKCS#1) in DER, with the default [`KeyOptions`].
-    ///
-    /// # Errors
-    /// [`KeyError`] if the bytes or the key in them are not acceptable.
-    pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
-        Self::from_private_key(&PrivateKey::from_pkcs1_der(der)?, &KeyOptions::default())
-    }
-
     /// Makes a handle of a private JWK, with its `kid`.
     ///
     /// # Errors

@@ -50,22 +50,6 @@ impl<U: PublicUse> PublicKeyFor<U> {
         Self::from_public_key(PublicKey::from_pem(text)?, &KeyOptions::default())
     }
 
-    /// Reads a SubjectPublicKeyInfo in DER, with the default [`KeyOptions`].
-    ///
-    /// # Errors
-    /// [`KeyError`] if the bytes or the key in them are not acceptable.
-    pub fn from_spki_der(der: &[u8]) -> Result<Self, KeyError> {
-        Self::from_public_key(PublicKey::from_spki_der(der)?, &KeyOptions::default())
-    }
-
-    /// Reads an RSAPublicKey (PKCS#1) in DER, with the default [`KeyOptions`].
-    ///
-    /// # Errors
-    /// [`KeyError`] if the bytes or the key in them are not acceptable.
-    pub fn from_pkcs1_der(der: &[u8]) -> Result<Self, KeyError> {
-        Self::from_public_key(PublicKey::from_pkcs1_der(der)?, &KeyOptions::default())
-    }
-
     /// Makes a handle of the public half of a JWK, with its `kid`.
     ///
     /// # Errors

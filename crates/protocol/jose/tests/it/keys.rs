@@ -975,7 +975,7 @@ fn pem_blocks_of_another_kind_are_refused() {
         .to_vec();
     der.push(0);
     assert!(
-        SigningKey::from_pkcs8_der(&der).is_err(),
+        PrivateKey::from_pkcs8_der(&der).is_err(),
         "a byte after the key"
     );
     // id-RSASSA-PSS differs from rsaEncryption in its last byte.
@@ -987,7 +987,7 @@ fn pem_blocks_of_another_kind_are_refused() {
         .unwrap();
     der[at + oid.len() - 1] = 0x0a;
     assert!(matches!(
-        VerifyingKey::from_spki_der(&der),
+        PublicKey::from_spki_der(&der),
         Err(KeyError::NotRsa)
     ));
 }
