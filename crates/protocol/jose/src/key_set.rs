@@ -53,12 +53,12 @@ impl<K: Keyed + Clone> KeySet<K> {
         Ok(())
     }
 
-    /// The keys to try for a token with this `kid`.
+    /// The keys to try for a token with this `kid`, in order.
     ///
     /// # Errors
     /// [`SelectError`] if no key has this `kid`, or if there is no `kid` and there are too many
     /// keys to try.
-    pub fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
+    pub fn select(&self, kid: Option<&str>) -> Result<Arc<Vec<K>>, SelectError> {
         let keys = self.keys();
         // All keys have a `kid` or none has (`check`), so the first one shows which.
         let named = keys.first().is_some_and(|key| key.kid().is_some());
@@ -67,14 +67,14 @@ impl<K: Keyed + Clone> KeySet<K> {
                 let named = keys.iter().filter(|key| key.kid() == Some(kid));
                 match named.cloned().collect::<Vec<K>>() {
                     none if none.is_empty() => Err(SelectError::UnknownKid { keys: keys.len() }),
-                    named => Ok(Selected(Arc::new(named))),
+                    named => Ok(Arc::new(named)),
                 }
             }
             // Each key costs an RSA operation, which a token without a `kid` must not multiply.
             None if keys.len() > Self::MAX_TRIED => {
                 Err(SelectError::KidRequired { keys: keys.len() })
             }
-            None => Ok(Selected(keys)),
+            None => Ok(keys),
         }
     }
 }
@@ -212,18 +212,6 @@ impl<K: fmt::Debug> fmt::Debug for KeySet<K> {
     }
 }
 
-/// The keys to try, in order.
-#[derive(Clone, Debug)]
-pub struct Selected<K>(Arc<Vec<K>>);
-
-impl<K> Selected<K> {
-    /// The keys as a slice.
-    #[must_use]
-    pub fn as_slice(&self) -> &[K] {
-        &self.0
-    }
-}
-
 /// A source of keys for a token: one key or a [`KeySet`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no source of a `{K}`",
@@ -233,26 +221,26 @@ impl<K> Selected<K> {
     note = "`SigningKey::verifying_key` and `DecryptionKey::encryption_key` give the public halves"
 )]
 pub trait KeyLookup<K> {
-    /// The keys to try for a token with this `kid`.
+    /// The keys to try for a token with this `kid`, in order.
     ///
     /// # Errors
     /// [`SelectError`] if there is none.
-    fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError>;
+    fn select(&self, kid: Option<&str>) -> Result<Arc<Vec<K>>, SelectError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<K: Keyed + Clone> KeyLookup<K> for K {
-    fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
+    fn select(&self, kid: Option<&str>) -> Result<Arc<Vec<K>>, SelectError> {
         match (kid, self.kid()) {
             (Some(found), Some(own)) if found != own => Err(SelectError::UnknownKid { keys: 1 }),
-            _ => Ok(Selected(Arc::new(vec![self.clone()]))),
+            _ => Ok(Arc::new(vec![self.clone()])),
         }
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<K: Keyed + Clone> KeyLookup<K> for KeySet<K> {
-    fn select(&self, kid: Option<&str>) -> Result<Selected<K>, SelectError> {
+    fn select(&self, kid: Option<&str>) -> Result<Arc<Vec<K>>, SelectError> {
         KeySet::select(self, kid)
     }
 }

@@ -45,4 +45,4 @@ pub use key::{
 /// Bytes or text that are wiped when they are dropped.
 pub use zeroize::Zeroizing;
 
-pub use key_set::{KeyLookup, KeySet, KeySetError, Keyed, SelectError, Selected};
+pub use key_set::{KeyLookup, KeySet, KeySetError, Keyed, SelectError};
