@@ -170,7 +170,7 @@ pub(super) fn check_len(der: &[u8]) -> Result<(), KeyError> {
 
 pub(super) fn not_der<E: std::error::Error + Send + Sync + 'static>(
     expected: &'static str,
-) -> impl FnOnce(E) -> KeyError {
+) -> impl Fn(E) -> KeyError {
     move |error| KeyError::NotDer {
         expected,
         source: Box::new(error),

@@ -1,5 +1,6 @@
 //! Keys from X.509 certificates (RFC 5280).
 
+use super::public_key::{check_len, not_der};
 use super::{KeyError, PublicKey, pem};
 use bankrail_values::Timestamp;
 use x509_cert::der::{Decode as _, Encode as _};
@@ -34,17 +35,9 @@ impl Certificate {
     /// # Errors
     /// [`KeyError`] unless it is one certificate with an acceptable RSA key and nothing else.
     pub fn from_der(der: &[u8]) -> Result<Self, KeyError> {
-        if der.len() > pem::MAX_LEN {
-            return Err(KeyError::TooLong {
-                found: der.len(),
-                max: pem::MAX_LEN,
-            });
-        }
-        let refused = |error: x509_cert::der::Error| KeyError::NotDer {
-            expected: "a certificate",
-            source: Box::new(error),
-        };
-        let certificate = x509_cert::Certificate::from_der(der).map_err(refused)?;
+        check_len(der)?;
+        let refused = not_der("a certificate");
+        let certificate = x509_cert::Certificate::from_der(der).map_err(&refused)?;
         let body = certificate.tbs_certificate();
         let spki = body.subject_public_key_info().to_der().map_err(refused)?;
         let instant = |time: x509_cert::time::Time| {
