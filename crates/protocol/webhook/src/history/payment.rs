@@ -210,25 +210,4 @@ impl PaymentHistory {
         // The message has no execution date.
         since.min().map(|since| OpenOutcome::new(state, since))
     }
-
-    /// The statuses that were reported with different contents: conflicts, as they share one
-    /// duplicate key.
-    pub fn conflicting_statuses(&self) -> impl Iterator<Item = TransactionStatus> {
-        let all = [
-            (Rank::Warehoused, TransactionStatus::Warehoused),
-            (Rank::Pending, TransactionStatus::SettlementPending),
-            (Rank::Settled, TransactionStatus::SettlementCompleted),
-            (Rank::Rejected, TransactionStatus::Rejected),
-        ];
-        let several = move |rank| {
-            self.outcomes
-                .keys()
-                .filter(|(known, _)| *known == rank)
-                .count()
-                > 1
-        };
-        all.into_iter()
-            .filter(move |(rank, _)| several(*rank))
-            .map(|(_, status)| status)
-    }
 }
