@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The maximum number of code points of one `Ustrd`.
-const PIECE: usize = 140;
+const MAX_PIECE_CHARACTERS: usize = 140;
 
 /// One line of an account's history: an entry, or one of the transactions behind it.
 #[derive(Clone, Copy, Debug)]
@@ -250,7 +250,7 @@ impl Remittance {
         while !rest.is_empty() {
             let end = rest
                 .char_indices()
-                .nth(PIECE)
+                .nth(MAX_PIECE_CHARACTERS)
                 .map_or(rest.len(), |(end, _)| end);
             let (piece, after) = rest.split_at(end);
             remittance.unstructured.push(piece.into());
@@ -499,14 +499,14 @@ impl<'a> EntryLine<'a> {
 
 /// Adds a line for each text. A text of the greatest length was cut there, and the next one
 /// continues it.
-fn pieces<'a, const MOST: usize>(texts: &'a [Text<MOST>], lines: &mut Vec<Cow<'a, str>>) {
+fn pieces<'a, const MAX: usize>(texts: &'a [Text<MAX>], lines: &mut Vec<Cow<'a, str>>) {
     let mut cut = false;
     for text in texts.iter().map(Text::as_str) {
         match lines.last_mut().filter(|_| cut) {
             Some(line) => line.to_mut().push_str(text),
             None => lines.push(text.into()),
         }
-        cut = text.chars().count() == MOST;
+        cut = text.chars().count() == MAX;
     }
 }
 

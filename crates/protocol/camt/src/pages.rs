@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
 /// The maximum number of balances of a report that are compared with each other.
-const MOST_BALANCES: usize = 1_000;
+const MAX_COMPARED_BALANCES: usize = 1_000;
 
 /// Reports whose pages are merged, and the errors of the pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -379,7 +379,7 @@ fn united(pages: &[Report]) -> Result<Report, &'static str> {
     if pages.iter().any(|page| number(page) == 0) {
         return Err("page numbers");
     }
-    if pages.iter().map(|page| page.balances.len()).sum::<usize>() > MOST_BALANCES {
+    if pages.iter().map(|page| page.balances.len()).sum::<usize>() > MAX_COMPARED_BALANCES {
         return Err("number of balances");
     }
     let mut whole = first.clone();

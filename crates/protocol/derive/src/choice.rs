@@ -194,7 +194,7 @@ impl Choice {
             impl #ident {
                 fn scan_choice(
                     from: &mut #private::Scanner<'_>,
-                ) -> ::core::result::Result<Self, #private::Odd> {
+                ) -> ::core::result::Result<Self, #private::NotPlain> {
                     from.gap();
                     // A tag matches as a whole, so that the order of these attempts does not
                     // matter.
@@ -203,7 +203,7 @@ impl Choice {
                     })*
                     // Without an alternative, the reader over events keeps the content and reports
                     // it.
-                    Err(#private::Odd)
+                    Err(#private::NotPlain)
                 }
 
                 fn write_content(&self, out: &mut #private::Output<'_>) {
@@ -215,7 +215,7 @@ impl Choice {
 
                 #[cold]
                 fn write_content_kept(
-                    &self, out: &mut #private::Output<'_>, kept: #private::Kept<'_>,
+                    &self, out: &mut #private::Output<'_>, kept: #private::KeptParts<'_>,
                 ) {
                     match self {
                         #(Self::#variants(value) => {
@@ -253,7 +253,7 @@ impl Choice {
                 #[inline]
                 fn scan(
                     from: &mut #private::Scanner<'_>,
-                ) -> ::core::result::Result<Self, #private::Odd> {
+                ) -> ::core::result::Result<Self, #private::NotPlain> {
                     #scan_bare
                     Self::scan_choice(from)
                 }
@@ -261,7 +261,7 @@ impl Choice {
                 #[inline(always)]
                 fn write(
                     &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
-                    kept: #private::Kept<'_>,
+                    kept: #private::KeptParts<'_>,
                 ) {
                     #write_bare
                     if kept.is_empty() {

@@ -143,8 +143,8 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// Generates how a list of codes is spelled: as a text, and with serde (for a crate with the feature
-/// `serde`) as the same text.
+/// Generates how a list of codes is spelled: as a text, and with serde (for a crate with the
+/// feature `serde`) as the same text.
 pub(crate) fn spelling(
     ident: &Ident,
     variants: &[&Ident],

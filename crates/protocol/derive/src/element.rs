@@ -283,7 +283,7 @@ impl Sequence {
         let scan = if self.version.is_some() {
             quote! {
                 let _ = from;
-                Err(#private::Odd)
+                Err(#private::NotPlain)
             }
         } else {
             quote! {
@@ -322,7 +322,7 @@ impl Sequence {
                 // Apart and cold, because nearly no document has parts beyond the schema.
                 #[cold]
                 fn write_content_kept(
-                    &self, out: &mut #private::Output<'_>, kept: #private::Kept<'_>,
+                    &self, out: &mut #private::Output<'_>, kept: #private::KeptParts<'_>,
                 ) {
                     #(#written_kept)*
                 }
@@ -338,7 +338,7 @@ impl Sequence {
 
                 fn scan(
                     from: &mut #private::Scanner<'_>,
-                ) -> ::core::result::Result<Self, #private::Odd> {
+                ) -> ::core::result::Result<Self, #private::NotPlain> {
                     #scan
                 }
 
@@ -347,7 +347,7 @@ impl Sequence {
                 #[inline(always)]
                 fn write(
                     &self, tag: &'static #private::Tag, out: &mut #private::Output<'_>,
-                    _: #private::Kept<'_>,
+                    _: #private::KeptParts<'_>,
                 ) {
                     if self.#extras.is_empty() {
                         out.open(tag);

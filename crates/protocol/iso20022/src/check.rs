@@ -9,7 +9,7 @@ use bankrail_values::excerpt;
 
 /// The findings that a walk through a model asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum CheckScope {
     /// The schema and the rules beyond it.
     Everything,
     /// The schema alone.
@@ -25,7 +25,7 @@ pub struct Checker {
     /// The path of the element that the walk begins at.
     start: String,
     path: Vec<(&'static Field, usize)>,
-    asked: Asked,
+    asked: CheckScope,
     /// Markup was met that only reading the document again can judge.
     met_markup: bool,
     /// The version of the schema.
@@ -36,7 +36,7 @@ pub struct Checker {
 
 impl Checker {
     /// Makes a checker for a whole message.
-    pub(crate) fn new(shape: &'static Shape, asked: Asked, version: u8) -> Self {
+    pub(crate) fn new(shape: &'static Shape, asked: CheckScope, version: u8) -> Self {
         let mut start = String::new();
         push_step(&mut start, DOCUMENT.wire, None);
         push_step(&mut start, shape.root_name(), None);
@@ -55,7 +55,7 @@ impl Checker {
     /// Makes a checker for the element at a path. Only rules beyond the schema within the element
     /// are applied.
     pub(crate) fn within(shape: &'static Shape, start: String, version: u8) -> Self {
-        let mut checker = Self::new(shape, Asked::Everything, version);
+        let mut checker = Self::new(shape, CheckScope::Everything, version);
         (checker.start, checker.memory) = (start, None);
         checker
     }
@@ -92,14 +92,14 @@ impl Checker {
 
     /// True when only missing parts are asked for.
     pub(crate) fn only_missing(&self) -> bool {
-        self.asked == Asked::MissingParts
+        self.asked == CheckScope::MissingParts
     }
 
     /// True when the rules beyond the schema of the current element are asked for.
     pub fn asks_rules(&self) -> bool {
         // The reader asks the rule of the element that a partial walk begins at, so the walk does
         // not.
-        self.asked == Asked::Everything && (self.memory.is_some() || !self.path.is_empty())
+        self.asked == CheckScope::Everything && (self.memory.is_some() || !self.path.is_empty())
     }
 
     #[inline]

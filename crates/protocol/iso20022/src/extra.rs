@@ -167,8 +167,8 @@ impl Extras {
 
     /// Calls a writer with the parts.
     #[cold]
-    pub fn with(&self, write: impl FnOnce(Kept<'_>)) {
-        write(Kept {
+    pub fn with(&self, write: impl FnOnce(KeptParts<'_>)) {
+        write(KeptParts {
             parts: &self.by_place(),
             depth: 0,
         });
@@ -224,13 +224,13 @@ fn equal<'a, K: Ord>(
 /// The parts that concern the element being written, `depth` steps below their sequence, ordered by
 /// their place.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept<'a> {
+pub struct KeptParts<'a> {
     parts: &'a [&'a Extra],
     depth: usize,
 }
 
-impl<'a> Kept<'a> {
-    pub(crate) const NONE: Kept<'static> = Kept {
+impl<'a> KeptParts<'a> {
+    pub(crate) const NONE: KeptParts<'static> = KeptParts {
         parts: &[],
         depth: 0,
     };
@@ -300,12 +300,12 @@ impl<'a> Kept<'a> {
         name: &'static str,
         index: usize,
         out: &mut Output<'_>,
-        write: impl FnOnce(&mut Output<'_>, Kept<'_>),
+        write: impl FnOnce(&mut Output<'_>, KeptParts<'_>),
     ) {
         let parts = self.inside(Some((name, index)));
         write(
             out,
-            Kept {
+            KeptParts {
                 parts,
                 depth: self.depth + 1,
             },

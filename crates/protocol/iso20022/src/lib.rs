@@ -40,10 +40,9 @@ pub use read::{
     AppHeader, Around, LimitKind, Mode, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
 };
 pub use value::{
-    AlphaNumeric4, Amount, Bic, CountryCode, CurrencyCode, Digits, Envelope, Iban,
-    ImpliedAmount, Isin, IsoDate, IsoDateTime, IsoYearMonth, LanguageCode, Lei, NonNegativeDecimal,
-    Number, NumberError, Offset, PhoneNumber, PlainDecimal, Rate, SignedDays, Text, UuidV4,
-    WholeNumber,
+    AlphaNumeric4, Amount, Bic, CountryCode, CurrencyCode, Digits, Envelope, Iban, ImpliedAmount,
+    Isin, IsoDate, IsoDateTime, IsoYearMonth, LanguageCode, Lei, NonNegativeDecimal, Number,
+    NumberError, Offset, PhoneNumber, PlainDecimal, Rate, SignedDays, Text, UuidV4, WholeNumber,
 };
 pub use version::Version;
 
@@ -57,7 +56,7 @@ pub use time;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::check::Checker;
-    pub use crate::extra::{Extras, Kept};
+    pub use crate::extra::{Extras, KeptParts};
     pub use crate::field::{Fault, Field, MANY, Tag, Unreadable};
     pub use crate::finding::{Finding, shown};
     #[cfg(feature = "arbitrary")]
@@ -74,7 +73,7 @@ pub mod __private {
     };
     pub use crate::output::Output;
     pub use crate::read::{
-        Ahead, Cursor, CursorOver, Halt, Mark, Odd, ReadError, ReadOptions, Scanner, Shape,
+        Ahead, Cursor, CursorOver, Halt, Mark, NotPlain, ReadError, ReadOptions, Scanner, Shape,
         StreamTokens, TextTokens, Tokens,
     };
     pub use crate::value::Text;

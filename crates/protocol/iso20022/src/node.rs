@@ -12,11 +12,11 @@ pub use content::{
 pub use slot::{Record, Slot};
 
 use crate::check::Checker;
-use crate::extra::Kept;
+use crate::extra::KeptParts;
 use crate::field::{Fault, Field, Tag, Unreadable};
 use crate::finding::{FindingKind, fault_kind};
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Odd, Scanner};
+use crate::read::{Cursor, Halt, NotPlain, Scanner};
 use crate::watch::Watch;
 
 /// The content of an element: a sequence, a choice or a simple value.
@@ -29,14 +29,14 @@ pub trait Node: Sized + 'static {
 
     /// Reads the content up to the end tag as the writer writes it; the start tag, or where there
     /// is an attribute its name, has just been read.
-    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd>;
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, NotPlain>;
 
     /// Applies this element's own rules beyond the schema, when it has been read.
     #[inline]
     fn settle(&self, _: &mut dyn Watch) {}
 
     /// Writes the element with its tags, and the parts kept beyond the schema.
-    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>);
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: KeptParts<'_>);
 
     /// True unless a part that the schema demands is missing, or a part is kept that only reading
     /// it again can check: markup, attributes and text beyond the schema, supplementary data.
@@ -165,7 +165,7 @@ macro_rules! __simple_nodes {
             }
 
             #[inline]
-            fn scan(from: &mut $crate::__private::Scanner<'_>) -> Result<Self, $crate::__private::Odd> {
+            fn scan(from: &mut $crate::__private::Scanner<'_>) -> Result<Self, $crate::__private::NotPlain> {
                 from.leaf()
             }
 
@@ -181,7 +181,7 @@ macro_rules! __simple_nodes {
                 &self,
                 tag: &'static $crate::__private::Tag,
                 out: &mut $crate::__private::Output<'_>,
-                kept: $crate::__private::Kept<'_>,
+                kept: $crate::__private::KeptParts<'_>,
             ) {
                 $crate::__private::write_simple(self, tag, out, kept);
             }
@@ -210,7 +210,12 @@ macro_rules! __simple_nodes {
 
 /// Writes a simple value with its tags. Inlined, so that they are constants.
 #[inline(always)]
-pub fn write_simple<S: Simple>(value: &S, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+pub fn write_simple<S: Simple>(
+    value: &S,
+    tag: &'static Tag,
+    out: &mut Output<'_>,
+    kept: KeptParts<'_>,
+) {
     if kept.is_empty() {
         out.open_leaf(tag);
         value.append(out);
@@ -225,7 +230,7 @@ fn write_simple_kept<S: Simple>(
     value: &S,
     tag: &'static Tag,
     out: &mut Output<'_>,
-    kept: Kept<'_>,
+    kept: KeptParts<'_>,
 ) {
     out.start_leaf(tag);
     kept.attributes(out);
@@ -295,7 +300,7 @@ impl<N: Node> Node for Box<N> {
     }
 
     #[inline]
-    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, NotPlain> {
         from.hold(size_of::<N>());
         N::scan(from).map(Self::new)
     }
@@ -306,7 +311,7 @@ impl<N: Node> Node for Box<N> {
     }
 
     #[inline]
-    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: KeptParts<'_>) {
         (**self).write(tag, out, kept);
     }
 

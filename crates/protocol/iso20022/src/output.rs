@@ -35,7 +35,7 @@ pub struct Output<'a> {
 }
 
 /// Bytes in the buffer before a sink.
-const FULL: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The bytes that may have to be escaped, or are perhaps forbidden.
 #[allow(clippy::indexing_slicing)] // at compile time
@@ -85,9 +85,9 @@ impl<'a> Output<'a> {
     /// Writes full buffers to a sink.
     pub(crate) fn with_sink(mut self, sink: &'a mut dyn io::Write) -> Self {
         self.sink = Some(sink);
-        self.full = FULL;
+        self.full = BUFFER_BYTES;
         // With room for the element that fills the buffer, so that it seldom has to grow.
-        self.text.reserve(FULL + FULL / 4);
+        self.text.reserve(BUFFER_BYTES + BUFFER_BYTES / 4);
         self
     }
 
@@ -458,7 +458,7 @@ mod tests {
         let (mut text, mut sink) = (String::new(), Vec::new());
         Output::plain(&mut text).with_sink(&mut sink).finish();
         assert!(
-            FULL < text.capacity() && text.capacity() < 2 * FULL,
+            BUFFER_BYTES < text.capacity() && text.capacity() < 2 * BUFFER_BYTES,
             "{}",
             text.capacity()
         );

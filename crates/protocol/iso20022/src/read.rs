@@ -18,7 +18,7 @@ pub(crate) use decode::{Decoded, plain_text};
 pub use error::{Halt, LimitKind, ReadError, ReadErrorKind};
 pub use events::{Ahead, Cursor, CursorOver};
 pub(crate) use events::{Child, is_one_element};
-pub use scan::{Odd, Scanner};
+pub use scan::{NotPlain, Scanner};
 pub use shape::Shape;
 pub use tokens::{Mark, StreamTokens, TextTokens, Tokens};
 

@@ -1,7 +1,7 @@
 //! Checking a document.
 
 use super::{Message, output};
-use crate::check::{Asked, Checker};
+use crate::check::{CheckScope, Checker};
 use crate::finding::Finding;
 
 /// Returns the findings that strict reading of the written document would report.
@@ -11,25 +11,25 @@ use crate::finding::Finding;
 ///   parts is written and read again, and the findings of that reading are returned, unless no
 ///   document can hold the model.
 pub fn check<M: Message>(document: &M) -> Vec<Finding> {
-    findings(document, Asked::Everything)
+    findings(document, CheckScope::Everything)
 }
 
 /// Returns the first finding of the schema, as [`check`] has it.
 pub fn check_schema<M: Message>(document: &M) -> Option<Finding> {
-    findings(document, Asked::Schema)
+    findings(document, CheckScope::Schema)
         .into_iter()
         .find(|finding| finding.kind.is_schema())
 }
 
 /// Returns the first mandatory part that is missing.
 pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
-    walked(document, Asked::MissingParts)
+    walked(document, CheckScope::MissingParts)
         .into_findings()
         .into_iter()
         .next()
 }
 
-fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
+fn findings<M: Message>(document: &M, asked: CheckScope) -> Vec<Finding> {
     let checker = walked(document, asked);
     // A clean walk met neither findings nor markup, and then reading has nothing to judge.
     if !checker.is_clean()
@@ -47,7 +47,7 @@ fn findings<M: Message>(document: &M, asked: Asked) -> Vec<Finding> {
     checker.into_findings()
 }
 
-fn walked<M: Message>(document: &M, asked: Asked) -> Checker {
+fn walked<M: Message>(document: &M, asked: CheckScope) -> Checker {
     let version = document.version();
     let mut checker = Checker::new(M::SHAPE, asked, M::SHAPE.known(version));
     if let Some(kind) = M::SHAPE.newer(version) {

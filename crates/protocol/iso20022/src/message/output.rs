@@ -1,7 +1,7 @@
 //! A document as XML, unchecked, and why it was not written.
 
 use super::{Message, Parsed, read};
-use crate::extra::Kept;
+use crate::extra::KeptParts;
 use crate::field::DOCUMENT;
 use crate::finding::{Finding, FindingKind};
 use crate::output::Output;
@@ -99,7 +99,7 @@ pub(super) fn push<M: Message>(document: &M, out: Output<'_>) -> Result<(), Writ
             kept.attributes(out);
             out.start_end();
             kept.children(None, out);
-            document.write(M::ROOT, out, Kept::NONE);
+            document.write(M::ROOT, out, KeptParts::NONE);
             kept.children(Some((shape.root_name(), 0)), out);
             out.close(DOCUMENT);
         });

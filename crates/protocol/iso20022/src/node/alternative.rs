@@ -2,7 +2,7 @@
 
 use super::{Node, Slot};
 use crate::field::{MANY, Tag};
-use crate::read::{Cursor, Halt, Odd, Scanner};
+use crate::read::{Cursor, Halt, NotPlain, Scanner};
 
 /// An alternative of a choice while it is read: most occur once, one occurs several times.
 pub trait Alternative: Sized {
@@ -11,7 +11,7 @@ pub trait Alternative: Sized {
     /// Reads a further occurrence, if the schema has one.
     fn more(&mut self, from: &mut Cursor<'_>) -> Result<bool, Halt>;
     /// Reads all occurrences as the writer writes them, if there are any.
-    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd>;
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, NotPlain>;
 }
 
 impl<N: Node> Alternative for N {
@@ -24,7 +24,7 @@ impl<N: Node> Alternative for N {
     }
 
     #[inline]
-    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, NotPlain> {
         from.maybe(tag)
     }
 }
@@ -42,7 +42,7 @@ impl<N: Node> Alternative for Vec<N> {
         Ok(true)
     }
 
-    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, Odd> {
+    fn scan_all(from: &mut Scanner<'_>, tag: &'static Tag) -> Result<Option<Self>, NotPlain> {
         from.many(tag, MANY)
             .map(|items| if items.is_empty() { None } else { Some(items) })
     }

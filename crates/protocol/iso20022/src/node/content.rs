@@ -3,7 +3,7 @@
 
 use super::Node;
 use crate::check::Checker;
-use crate::extra::Kept;
+use crate::extra::KeptParts;
 use crate::field::{Field, MANY, Tag};
 use crate::output::Output;
 
@@ -49,7 +49,7 @@ impl<N: Node> Content for Vec<N> {
 pub fn write_kept(
     tag: &'static Tag,
     out: &mut Output<'_>,
-    kept: Kept<'_>,
+    kept: KeptParts<'_>,
     content: impl FnOnce(&mut Output<'_>),
 ) {
     out.start(tag);
@@ -65,7 +65,7 @@ pub fn write_kept(
 #[inline(always)]
 pub fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>) {
     for item in content.items() {
-        item.write(tag, out, Kept::NONE);
+        item.write(tag, out, KeptParts::NONE);
     }
 }
 
@@ -75,7 +75,7 @@ pub fn write_field_kept<C: Content>(
     content: &C,
     tag: &'static Tag,
     out: &mut Output<'_>,
-    kept: Kept<'_>,
+    kept: KeptParts<'_>,
 ) {
     for (index, item) in content.items().iter().enumerate() {
         kept.field(tag.wire, index, out, |out, inside| {

@@ -3,7 +3,7 @@
 use super::{Content, Node};
 use crate::extra::Extras;
 use crate::field::{Field, Tag};
-use crate::read::{Ahead, Cursor, Halt, Odd, Scanner};
+use crate::read::{Ahead, Cursor, Halt, NotPlain, Scanner};
 
 /// A sequence that can be read element by element.
 pub trait Record: Sized {
@@ -38,7 +38,7 @@ pub trait Slot: Content + Sized {
     /// Removes all but the first `count`.
     fn truncate(&mut self, count: usize);
     /// Reads up to `max` elements as the writer writes them.
-    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, Odd>;
+    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, NotPlain>;
 
     /// True when there is room for one more, or the memory for it may be taken.
     fn has_room(&self, _: &Cursor<'_>) -> bool {
@@ -98,7 +98,7 @@ impl<N: Node> Slot for Option<N> {
     }
 
     #[inline(always)]
-    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, _: u32) -> Result<Self, Odd> {
+    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, _: u32) -> Result<Self, NotPlain> {
         from.maybe(tag)
     }
 }
@@ -116,7 +116,7 @@ impl<N: Node> Slot for Vec<N> {
     }
 
     #[inline(always)]
-    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, Odd> {
+    fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, NotPlain> {
         from.many(tag, max)
     }
 

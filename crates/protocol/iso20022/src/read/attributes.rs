@@ -34,7 +34,7 @@ impl Attribute<'_> {
 }
 
 /// Up to this many names are compared one by one; more are sorted.
-const FEW: usize = 16;
+const MAX_COMPARED_NAMES: usize = 16;
 
 /// Reads the attributes between the name and the end of a start tag, `most` of them at most.
 pub(crate) fn parse<'a>(
@@ -74,7 +74,7 @@ pub(crate) fn parse<'a>(
             return Err(malformed("expected no < in an attribute value"));
         }
         // Comparing each of many with all others would take quadratic time; these are sorted below.
-        if to.len() < FEW && to.iter().any(|other| other.name == name) {
+        if to.len() < MAX_COMPARED_NAMES && to.iter().any(|other| other.name == name) {
             return Err(occurs_twice(name));
         }
         to.push(Attribute {
@@ -83,7 +83,7 @@ pub(crate) fn parse<'a>(
         });
         text = rest;
     }
-    if to.len() > FEW {
+    if to.len() > MAX_COMPARED_NAMES {
         let names = to.iter().map(|attribute| &*attribute.name).collect();
         if let Some(name) = repeated(names) {
             return Err(occurs_twice(name));

@@ -58,9 +58,9 @@ enum Encoding {
 }
 
 /// Bytes decoded at once.
-const PIECE: usize = 32 * 1024;
+const PIECE_BYTES: usize = 32 * 1024;
 /// An XML declaration is looked for within this many bytes.
-const DECLARATION: usize = 1024;
+const MAX_DECLARATION_BYTES: usize = 1024;
 
 impl<R: BufRead> Decoded<R> {
     pub(crate) fn new(source: R, options: &ReadOptions) -> Self {
@@ -162,7 +162,7 @@ impl<R: BufRead> Decoded<R> {
         // A character may stand across two pieces; its beginning comes first.
         let mut piece = std::mem::take(&mut self.pending);
         let available = fill(&mut self.source)?;
-        let used = available.len().min(PIECE);
+        let used = available.len().min(PIECE_BYTES);
         piece.extend_from_slice(available.get(..used).unwrap_or_default());
         self.source.consume(used);
         self.count(used);
@@ -186,7 +186,7 @@ impl<R: BufRead> Decoded<R> {
             let decided = plain.len() >= foreign::bytes_to_tell(&plain)
                 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()
-                || head.len() >= DECLARATION * wide;
+                || head.len() >= MAX_DECLARATION_BYTES * wide;
             if decided && head.len() % 2 == 0 {
                 break;
             }
@@ -460,10 +460,10 @@ fn single(name: &str) -> Option<&'static encoding_rs::Encoding> {
 /// Returns the place and the code point of the first character that XML does not allow. The text is
 /// UTF-8.
 pub(crate) fn forbidden(text: &[u8]) -> Option<(usize, u32)> {
-    const CHUNK: usize = 1024;
+    const CHUNK_BYTES: usize = 1024;
     let mut base = 0;
     let mut has_lines = false;
-    for chunk in text.chunks(CHUNK) {
+    for chunk in text.chunks(CHUNK_BYTES) {
         // Without branches, so that the compiler tests many bytes in one step. Line ends are
         // allowed control characters, and are distinguished only in a text that has any.
         let (lowest, nearest) = if has_lines {
@@ -517,7 +517,7 @@ pub(crate) fn plain_text<'a>(bytes: &'a [u8], options: &ReadOptions) -> Option<&
         return None;
     }
     let head = bytes
-        .get(..bytes.len().min(DECLARATION))
+        .get(..bytes.len().min(MAX_DECLARATION_BYTES))
         .unwrap_or_default();
     let marked = head.starts_with("\u{feff}".as_bytes());
     let decoded = marked || options.text;

@@ -8,7 +8,7 @@ pub(crate) const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
 pub(crate) const XSI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// Up to this many bindings are searched one by one; for more an index is kept.
-const FEW: usize = 16;
+const MAX_SEARCHED_BINDINGS: usize = 16;
 
 /// The bindings of prefixes to namespaces, innermost last.
 #[derive(Debug)]
@@ -16,7 +16,8 @@ pub(crate) struct Namespaces {
     /// The namespace of the message.
     own: Cow<'static, str>,
     bindings: Vec<Binding>,
-    /// The index of the innermost binding of each prefix, while there are more than `FEW`.
+    /// The index of the innermost binding of each prefix, while there are more than
+    /// `MAX_SEARCHED_BINDINGS`.
     places: HashMap<Box<str>, usize>,
     /// True when the default namespace is that of the message.
     default_is_ours: bool,
@@ -65,7 +66,7 @@ impl Namespaces {
             depth,
             hidden: None,
         });
-        if self.bindings.len() > FEW {
+        if self.bindings.len() > MAX_SEARCHED_BINDINGS {
             // The index is made when it is first needed, and then has to hold the earlier bindings,
             // too.
             let first = if self.places.is_empty() {
@@ -97,9 +98,9 @@ impl Namespaces {
     fn forget(&mut self, depth: usize) {
         while let Some(binding) = self.bindings.pop_if(|binding| binding.depth >= depth) {
             // `bind` would take an index that is left for a complete one.
-            if self.bindings.len() == FEW {
+            if self.bindings.len() == MAX_SEARCHED_BINDINGS {
                 self.places.clear();
-            } else if self.bindings.len() > FEW {
+            } else if self.bindings.len() > MAX_SEARCHED_BINDINGS {
                 match binding.hidden {
                     // The binding that was hidden is in scope again.
                     Some(place) => self.places.insert(binding.prefix, place),
@@ -113,7 +114,7 @@ impl Namespaces {
 
     #[inline]
     fn find(&self, prefix: &str) -> Option<&Binding> {
-        if self.bindings.len() <= FEW {
+        if self.bindings.len() <= MAX_SEARCHED_BINDINGS {
             return self
                 .bindings
                 .iter()
@@ -151,7 +152,7 @@ impl Namespaces {
                     .strip_prefix(prefix)
                     .is_some_and(|rest| rest.starts_with(':'))
         };
-        let binding = if self.bindings.len() <= FEW {
+        let binding = if self.bindings.len() <= MAX_SEARCHED_BINDINGS {
             // The innermost binding of the prefix counts.
             self.bindings
                 .iter()

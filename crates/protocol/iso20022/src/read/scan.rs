@@ -1,7 +1,7 @@
 //! The fast reader's text: tags exactly as the writer writes them, compared without events.
 //!
-//! - Anything unexpected is `Odd`: another order, attributes, a value that breaks a facet, a limit.
-//!   Then the cursor reads the element again, over events, and reports the error or finding.
+//! - Anything unexpected is `NotPlain`: another order, attributes, a value that breaks a facet, a
+//!   limit. Then the cursor reads the element again, over events, and reports the error or finding.
 //! - Prefixes are unknown here. They are removed from an element first.
 //! - The place of an element that breaks a rule beyond the schema is noted.
 
@@ -15,14 +15,14 @@ use crate::xml::{ONES, push_lines};
 /// An element that is not as the writer writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs)] // the engine's own
-pub struct Odd;
+pub struct NotPlain;
 
 /// Returns the number of elements that a full list grows by. Short lists double, because most are
 /// short; long ones grow by half, so that moving them takes less memory.
 #[inline]
 pub(super) fn growth(length: usize) -> usize {
-    const SHORT: usize = 16;
-    if length < SHORT {
+    const SHORT_LENGTH: usize = 16;
+    if length < SHORT_LENGTH {
         length.max(1)
     } else {
         length / 2
@@ -91,14 +91,14 @@ impl<'a> Scanner<'a> {
         self.held += bytes;
     }
 
-    /// Returns `Odd` when the memory, with this many bytes more, is too much for the part that was
-    /// read when this many bytes were left.
+    /// Returns `NotPlain` when the memory, with this many bytes more, is too much for the part that
+    /// was read when this many bytes were left.
     #[inline]
-    pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), Odd> {
+    pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), NotPlain> {
         let read = self.length - left;
         // Saturates, because the limit may be the greatest number that there can be.
         if self.held + more > self.each.saturating_mul(read).saturating_add(self.free) {
-            Err(Odd)
+            Err(NotPlain)
         } else {
             Ok(())
         }
@@ -144,17 +144,17 @@ impl<'a> Scanner<'a> {
 
     /// Returns the number of elements read, if all of them were as the writer writes them.
     #[inline]
-    pub(crate) fn elements(&self) -> Result<usize, Odd> {
+    pub(crate) fn elements(&self) -> Result<usize, NotPlain> {
         if self.odd {
-            Err(Odd)
+            Err(NotPlain)
         } else {
             Ok(self.elements)
         }
     }
 
     #[inline(always)]
-    pub(crate) fn expect(&mut self, text: &str) -> Result<(), Odd> {
-        self.rest = self.rest.strip_prefix(text).ok_or(Odd)?;
+    pub(crate) fn expect(&mut self, text: &str) -> Result<(), NotPlain> {
+        self.rest = self.rest.strip_prefix(text).ok_or(NotPlain)?;
         Ok(())
     }
 
@@ -228,9 +228,9 @@ impl<'a> Scanner<'a> {
     /// Reads the attribute `Ccy`, the only one of the schemas, of three bytes, and the end of the
     /// start tag.
     #[inline]
-    pub(crate) fn currency(&mut self) -> Result<&'a str, Odd> {
+    pub(crate) fn currency(&mut self) -> Result<&'a str, NotPlain> {
         self.expect(" Ccy=\"")?;
-        let (code, rest) = self.rest.split_at_checked(3).ok_or(Odd)?;
+        let (code, rest) = self.rest.split_at_checked(3).ok_or(NotPlain)?;
         self.rest = rest;
         self.expect("\">")?;
         Ok(code)
@@ -238,13 +238,13 @@ impl<'a> Scanner<'a> {
 
     /// Reads text without references and carriage returns up to the end tag.
     #[inline]
-    pub(crate) fn plain_text(&mut self) -> Result<&'a str, Odd> {
+    pub(crate) fn plain_text(&mut self) -> Result<&'a str, NotPlain> {
         let end = plain_length(self.rest.as_bytes());
         // A `>` may end `]]>`, which text may not have; the slower way checks that.
         if self.rest.as_bytes().get(end) != Some(&b'<') || end > self.most {
-            return Err(Odd);
+            return Err(NotPlain);
         }
-        let (text, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
+        let (text, rest) = self.rest.split_at_checked(end).ok_or(NotPlain)?;
         self.rest = rest;
         Ok(text)
     }
@@ -252,26 +252,28 @@ impl<'a> Scanner<'a> {
     /// Reads character data up to the end tag, whose beginning has been read, with references, line
     /// ends to be normalised, CDATA or comments.
     #[cold]
-    fn text_after(&mut self, plain: &str) -> Result<String, Odd> {
+    fn text_after(&mut self, plain: &str) -> Result<String, NotPlain> {
         let mut text = String::from(plain);
         // The bound is that of the whole text, so what has been read of it counts.
-        let mut left = self.most.checked_sub(plain.len()).ok_or(Odd)?;
+        let mut left = self.most.checked_sub(plain.len()).ok_or(NotPlain)?;
         loop {
-            let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(Odd)?;
-            let (raw, rest) = self.rest.split_at_checked(end).ok_or(Odd)?;
+            let end = memchr::memchr(b'<', self.rest.as_bytes()).ok_or(NotPlain)?;
+            let (raw, rest) = self.rest.split_at_checked(end).ok_or(NotPlain)?;
             decode(raw, &mut text)?;
             let (literal, after) = if let Some(markup) = rest.strip_prefix("<![CDATA[") {
-                markup.split_once("]]>").ok_or(Odd)?
+                markup.split_once("]]>").ok_or(NotPlain)?
             } else if let Some((_, after)) = comment(rest) {
                 ("", after)
             } else if end <= left {
                 self.rest = rest;
                 return Ok(text);
             } else {
-                return Err(Odd);
+                return Err(NotPlain);
             };
             // Markup counts as well, so that a text of many empty sections is bounded.
-            left = left.checked_sub(self.rest.len() - after.len()).ok_or(Odd)?;
+            left = left
+                .checked_sub(self.rest.len() - after.len())
+                .ok_or(NotPlain)?;
             push_lines(literal, &mut text);
             self.rest = after;
         }
@@ -325,14 +327,14 @@ fn comment(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Appends character data with its references resolved and its line ends normalised.
-fn decode(mut raw: &str, text: &mut String) -> Result<(), Odd> {
+fn decode(mut raw: &str, text: &mut String) -> Result<(), NotPlain> {
     if raw.contains("]]>") {
-        return Err(Odd);
+        return Err(NotPlain);
     }
     while let Some((before, after)) = raw.split_once('&') {
         push_lines(before, text);
-        let (name, after) = after.split_once(';').ok_or(Odd)?;
-        text.push(resolve(name).map_err(|_| Odd)?);
+        let (name, after) = after.split_once(';').ok_or(NotPlain)?;
+        text.push(resolve(name).map_err(|_| NotPlain)?);
         raw = after;
     }
     push_lines(raw, text);
@@ -441,7 +443,7 @@ mod tests {
         }
         assert_eq!(scanner.elements(), Ok(0));
         scanner.refuse();
-        assert_eq!(scanner.elements(), Err(Odd));
+        assert_eq!(scanner.elements(), Err(NotPlain));
         scanner.doubt(10);
         scanner.doubt(7);
         assert_eq!(scanner.doubts(), [0, 3]);

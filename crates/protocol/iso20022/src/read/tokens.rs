@@ -54,15 +54,15 @@ pub struct TextTokens<'a> {
     text: &'a str,
     reader: Reader<&'a [u8]>,
     byte_order_mark: usize,
-    /// Line and column at every `STRIDE`th byte but the first, as far as a place has been asked
-    /// for.
+    /// Line and column at every `STRIDE_BYTES`th byte but the first, as far as a place has been
+    /// asked for.
     places: Vec<(u64, u64)>,
     /// The last place that was asked for, because several findings may be about one element.
     last: Option<Position>,
 }
 
 /// Line and column are kept for one place in this many bytes; from there they are counted.
-const STRIDE: usize = 4 * 1024;
+const STRIDE_BYTES: usize = 4 * 1024;
 /// Line and column of the first byte.
 const BEGINNING: (u64, u64) = (1, 1);
 
@@ -117,14 +117,14 @@ impl Tokens for TextTokens<'_> {
         let end = usize::try_from(mark.text)
             .unwrap_or(usize::MAX)
             .min(text.len());
-        let stride = end / STRIDE;
+        let stride = end / STRIDE_BYTES;
         // Filled only as far as a place is asked for, because most documents have no finding.
         while self.places.len() < stride {
-            let start = self.places.len() * STRIDE;
+            let start = self.places.len() * STRIDE_BYTES;
             let before = self.places.last().copied().unwrap_or(BEGINNING);
             self.places.push(moved(
                 before,
-                text.get(start..start + STRIDE).unwrap_or_default(),
+                text.get(start..start + STRIDE_BYTES).unwrap_or_default(),
             ));
         }
         let known = stride
@@ -132,7 +132,10 @@ impl Tokens for TextTokens<'_> {
             .and_then(|last| self.places.get(last))
             .copied()
             .unwrap_or(BEGINNING);
-        let (line, column) = moved(known, text.get(stride * STRIDE..end).unwrap_or_default());
+        let (line, column) = moved(
+            known,
+            text.get(stride * STRIDE_BYTES..end).unwrap_or_default(),
+        );
         let position = Position {
             line,
             column,

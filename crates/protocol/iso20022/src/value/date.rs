@@ -128,7 +128,7 @@ impl IsoDate {
     #[must_use]
     pub fn new(year: i32, month: u8, day: u8) -> Option<Self> {
         let exists = year != 0
-            && year.unsigned_abs() <= MOST_YEAR
+            && year.unsigned_abs() <= MAX_YEAR
             && (1..=12).contains(&month)
             && day >= 1
             && day <= days_in(year, month);
@@ -332,7 +332,7 @@ fn below_100(tens: u8, ones: u8) -> Option<u8> {
 }
 
 /// The greatest year either way: nine digits.
-const MOST_YEAR: u32 = 999_999_999;
+const MAX_YEAR: u32 = 999_999_999;
 
 /// Converts a year of XML Schema 1.0, which has no year 0, to the proleptic calendar, in which the
 /// year before 1 is 0.

@@ -1,12 +1,12 @@
 //! The envelope of supplementary data: any one element, kept verbatim.
 
 use crate::check::Checker;
-use crate::extra::Kept;
+use crate::extra::KeptParts;
 use crate::field::Tag;
 use crate::finding::FindingKind;
 use crate::node::Node;
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Odd, Scanner, is_one_element};
+use crate::read::{Cursor, Halt, NotPlain, Scanner, is_one_element};
 use crate::xml::forbidden;
 
 /// Supplementary data, verbatim except for white space at the end of end tags: one element of any
@@ -49,13 +49,13 @@ impl Node for Envelope {
         Ok(Self(xml.into()))
     }
 
-    /// Returns `Odd`: foreign markup is read over events, because it is kept with the namespaces
-    /// that it needs.
-    fn scan(_: &mut Scanner<'_>) -> Result<Self, Odd> {
-        Err(Odd)
+    /// Returns `NotPlain`: foreign markup is read over events, because it is kept with the
+    /// namespaces that it needs.
+    fn scan(_: &mut Scanner<'_>) -> Result<Self, NotPlain> {
+        Err(NotPlain)
     }
 
-    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: KeptParts<'_>) {
         out.start_leaf(tag);
         kept.attributes(out);
         out.start_end();

@@ -325,8 +325,8 @@ impl Fold {
 /// Returns the message, with `now` as its time if that is too far ahead to be true.
 fn credibly_dated(message: &Message, now: Timestamp) -> Cow<'_, Message> {
     /// Further than any clock is ahead.
-    const MOST_AHEAD: Duration = Duration::from_secs(86_400);
-    if message.creation_date_time() <= now.saturating_add(MOST_AHEAD) {
+    const MAX_AHEAD: Duration = Duration::from_secs(86_400);
+    if message.creation_date_time() <= now.saturating_add(MAX_AHEAD) {
         return Cow::Borrowed(message);
     }
     let mut message = message.clone();

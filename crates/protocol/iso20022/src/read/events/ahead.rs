@@ -7,9 +7,9 @@ use crate::read::strip::ends_name;
 use crate::read::tokens::Mark;
 
 /// The number of bytes that are read ahead to bring the end of an element into memory.
-const AHEAD: usize = 64 * 1024;
+const MAX_AHEAD_BYTES: usize = 64 * 1024;
 /// No tag of a schema has more bytes.
-const TAG: usize = 64;
+const MAX_TAG_BYTES: usize = 64;
 
 impl Events<'_> {
     /// Returns the text after the last event, as far as it is in memory; none within an empty
@@ -30,10 +30,10 @@ impl Events<'_> {
     #[inline]
     pub(super) fn may_scan(&self, prefix: Option<&str>, depth: usize) -> bool {
         let (ours, longest) = match prefix {
-            None => (self.namespaces.default_is_ours(), TAG),
+            None => (self.namespaces.default_is_ours(), MAX_TAG_BYTES),
             Some(prefix) => (
                 self.namespaces.is_ours(prefix) == Some(true),
-                TAG + prefix.len(),
+                MAX_TAG_BYTES + prefix.len(),
             ),
         };
         // Scanning counts neither depth nor bytes of tags: no element of the schema is nested
@@ -94,7 +94,7 @@ impl Events<'_> {
             let text = self.tokens.ahead().as_bytes();
             let rest = text.get(searched..).unwrap_or_default();
             // Longer elements are left to events, which need no more than one token in memory.
-            if text.len() > AHEAD {
+            if text.len() > MAX_AHEAD_BYTES {
                 return false;
             }
             // Any spelling of the end tag will do, so that the bytes after it are not searched

@@ -6,7 +6,7 @@ use crate::read::scan::growth;
 
 /// Bytes of memory that a document may take, however short it is: enough for about a hundred
 /// findings and as many parts beyond the schema, each of which takes hundreds of bytes.
-const FREE: u64 = 256 * 1024;
+const FREE_BYTES: u64 = 256 * 1024;
 
 impl Events<'_> {
     /// Counts memory that the document takes; an error when it is too much for what has been read.
@@ -41,7 +41,7 @@ impl Events<'_> {
             .known
             .map_or(self.mark.text, |position| position.offset);
         let each = count(self.limits.max_memory_per_byte);
-        FREE.saturating_add(read.saturating_mul(each))
+        FREE_BYTES.saturating_add(read.saturating_mul(each))
     }
 
     /// True when there is room for one more element in a list, or the memory for it may be taken.

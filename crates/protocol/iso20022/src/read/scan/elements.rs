@@ -1,6 +1,6 @@
 //! Elements as the fast reader takes them: by cardinality, one after the other.
 
-use super::{Odd, Scanner, growth};
+use super::{NotPlain, Scanner, growth};
 use crate::field::{Field, MANY, Tag};
 use crate::finding::FindingKind;
 use crate::node::{Node, Simple, Slot};
@@ -12,18 +12,18 @@ use crate::watch::{Memory, Watch};
 impl Scanner<'_> {
     /// Reads an element that must be there.
     #[inline(always)]
-    pub fn one<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+    pub fn one<N: Node>(&mut self, tag: &'static Tag) -> Result<N, NotPlain> {
         let left = self.rest().len();
         if self.enter(tag, N::HAS_ATTRIBUTE) {
             self.element(tag, left)
         } else {
-            Err(Odd)
+            Err(NotPlain)
         }
     }
 
     /// Reads an element that may be there.
     #[inline(always)]
-    pub(crate) fn maybe<N: Node>(&mut self, tag: &'static Tag) -> Result<Option<N>, Odd> {
+    pub(crate) fn maybe<N: Node>(&mut self, tag: &'static Tag) -> Result<Option<N>, NotPlain> {
         let left = self.rest().len();
         if self.enter(tag, N::HAS_ATTRIBUTE) {
             self.element(tag, left).map(Some)
@@ -34,7 +34,11 @@ impl Scanner<'_> {
 
     /// Reads any number of elements up to `max`.
     #[inline(always)]
-    pub(crate) fn many<N: Node>(&mut self, tag: &'static Tag, max: u32) -> Result<Vec<N>, Odd> {
+    pub(crate) fn many<N: Node>(
+        &mut self,
+        tag: &'static Tag,
+        max: u32,
+    ) -> Result<Vec<N>, NotPlain> {
         let left = self.rest().len();
         if self.enter(tag, N::HAS_ATTRIBUTE) {
             self.several(tag, max, left)
@@ -46,11 +50,11 @@ impl Scanner<'_> {
     /// Reads the elements of a field by its row for the version. Where one is missing that the
     /// schema demands, the reader over events reports it.
     #[inline(always)]
-    pub fn field<S: Slot>(&mut self, tag: &'static Tag, rows: &[Field]) -> Result<S, Odd> {
-        let field = Field::of(rows, self.version()).ok_or(Odd)?;
+    pub fn field<S: Slot>(&mut self, tag: &'static Tag, rows: &[Field]) -> Result<S, NotPlain> {
+        let field = Field::of(rows, self.version()).ok_or(NotPlain)?;
         let content = S::scan(self, tag, field.max)?;
         if field.min > 0 && content.count() == 0 {
-            return Err(Odd);
+            return Err(NotPlain);
         }
         Ok(content)
     }
@@ -62,7 +66,7 @@ impl Scanner<'_> {
         tag: &'static Tag,
         max: u32,
         mut left: usize,
-    ) -> Result<Vec<N>, Odd> {
+    ) -> Result<Vec<N>, NotPlain> {
         // Most lists of a transaction have one element.
         let mut items = Vec::with_capacity(1);
         self.hold(size_of::<N>());
@@ -75,12 +79,12 @@ impl Scanner<'_> {
             self.make_room(&mut items, left)?;
         }
         let fits = max == MANY || u32::try_from(items.len()).is_ok_and(|count| count <= max);
-        if fits { Ok(items) } else { Err(Odd) }
+        if fits { Ok(items) } else { Err(NotPlain) }
     }
 
     /// Makes room for one more, before which this many bytes were left.
     #[cold]
-    fn make_room<N>(&mut self, items: &mut Vec<N>, left: usize) -> Result<(), Odd> {
+    fn make_room<N>(&mut self, items: &mut Vec<N>, left: usize) -> Result<(), NotPlain> {
         let before = items.capacity();
         if items.len() < before {
             return self.check_held(0, left);
@@ -94,10 +98,10 @@ impl Scanner<'_> {
     /// Reads the rest of an element that has been entered, before which this many bytes were left,
     /// and the gap after it.
     #[inline(always)]
-    fn element<N: Node>(&mut self, tag: &'static Tag, left: usize) -> Result<N, Odd> {
+    fn element<N: Node>(&mut self, tag: &'static Tag, left: usize) -> Result<N, NotPlain> {
         let node = self.content::<N>(tag);
         if let Ok(node) = &node {
-            node.settle(&mut Place {
+            node.settle(&mut RuleReports {
                 scanner: self,
                 left,
             });
@@ -108,7 +112,7 @@ impl Scanner<'_> {
 
     /// Reads an element, without the gap after it and without its rules beyond the schema.
     #[inline(always)]
-    pub(crate) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+    pub(crate) fn bare_element<N: Node>(&mut self, tag: &'static Tag) -> Result<N, NotPlain> {
         self.expect(if N::HAS_ATTRIBUTE {
             tag.start
         } else {
@@ -119,7 +123,7 @@ impl Scanner<'_> {
 
     /// Reads the content of an element that has been entered, and its end tag.
     #[inline(always)]
-    fn content<N: Node>(&mut self, tag: &'static Tag) -> Result<N, Odd> {
+    fn content<N: Node>(&mut self, tag: &'static Tag) -> Result<N, NotPlain> {
         self.begin();
         let node = N::scan(self);
         if node.is_ok() {
@@ -130,10 +134,10 @@ impl Scanner<'_> {
 
     /// Reads a value of a simple type.
     #[inline]
-    pub fn leaf<S: Simple>(&mut self) -> Result<S, Odd> {
+    pub fn leaf<S: Simple>(&mut self) -> Result<S, NotPlain> {
         match self.plain_text() {
             Ok(text) if !self.rest().as_bytes().starts_with(b"<!") => {
-                S::accept(text, self.version()).ok_or(Odd)
+                S::accept(text, self.version()).ok_or(NotPlain)
             }
             plain => self.leaf_after(plain.unwrap_or_default()),
         }
@@ -141,20 +145,20 @@ impl Scanner<'_> {
 
     /// Reads the value of a text that is not plain, whose beginning has been read.
     #[cold]
-    fn leaf_after<S: Simple>(&mut self, plain: &str) -> Result<S, Odd> {
-        S::accept(&self.text_after(plain)?, self.version()).ok_or(Odd)
+    fn leaf_after<S: Simple>(&mut self, plain: &str) -> Result<S, NotPlain> {
+        S::accept(&self.text_after(plain)?, self.version()).ok_or(NotPlain)
     }
 }
 
 /// Takes the reports of an element's rules beyond the schema. Only the place is noted; the checker
 /// names the finding later.
-struct Place<'s, 'a> {
+struct RuleReports<'s, 'a> {
     scanner: &'s mut Scanner<'a>,
     /// Bytes left before the element.
     left: usize,
 }
 
-impl Watch for Place<'_, '_> {
+impl Watch for RuleReports<'_, '_> {
     fn memory(&mut self) -> Option<&mut Memory> {
         // A running total must not count an element that may be read again, over events.
         self.scanner.refuse();

@@ -2,12 +2,12 @@
 
 use super::{Number, NumberError};
 use crate::check::Checker;
-use crate::extra::Kept;
+use crate::extra::KeptParts;
 use crate::field::Tag;
 use crate::finding::FindingKind;
 use crate::node::{Node, Simple, check_simple, is_sound, simple_faults};
 use crate::output::Output;
-use crate::read::{Cursor, Halt, Odd, Scanner};
+use crate::read::{Cursor, Halt, NotPlain, Scanner};
 use crate::value::CurrencyCode;
 use bankrail_values::{Currency, Decimal, Money};
 use std::fmt;
@@ -120,9 +120,9 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     }
 
     #[inline]
-    fn scan(from: &mut Scanner<'_>) -> Result<Self, Odd> {
-        let currency = CurrencyCode::accept(from.currency()?, from.version()).ok_or(Odd)?;
-        let value = Number::accept(from.plain_text()?, from.version()).ok_or(Odd)?;
+    fn scan(from: &mut Scanner<'_>) -> Result<Self, NotPlain> {
+        let currency = CurrencyCode::accept(from.currency()?, from.version()).ok_or(NotPlain)?;
+        let value = Number::accept(from.plain_text()?, from.version()).ok_or(NotPlain)?;
         Ok(Self {
             value,
             currency: Some(currency),
@@ -130,7 +130,7 @@ impl<const FRACTION: u32> Node for Amount<FRACTION> {
     }
 
     #[inline]
-    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: Kept<'_>) {
+    fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: KeptParts<'_>) {
         out.start_leaf(tag);
         if let Some(currency) = &self.currency {
             out.attribute("Ccy", currency.as_str());

@@ -12,7 +12,7 @@ use crate::field::{Field, Tag};
 use crate::finding::{Finding, push_step};
 use crate::node::{Node, Record, Slot};
 use crate::read::error::Halt;
-use crate::read::scan::{Odd, Scanner};
+use crate::read::scan::{NotPlain, Scanner};
 use crate::read::shape::Shape;
 use crate::read::strip::strip;
 use crate::read::tokens::Mark;
@@ -115,9 +115,9 @@ impl Cursor<'_> {
         tag: &'static Tag,
         number: Option<usize>,
         ahead: Ahead,
-    ) -> Result<(), Odd> {
+    ) -> Result<(), NotPlain> {
         if !self.may_take(tag.wire) {
-            return Err(Odd);
+            return Err(NotPlain);
         }
         let count = slot.count();
         // Put there before it is accepted, so that an element of hundreds of bytes is moved once.
@@ -138,7 +138,7 @@ impl Cursor<'_> {
                     checker.into_findings()
                 })
             }
-            _ => Err(Odd),
+            _ => Err(NotPlain),
         };
         self.count_scanned(tag.wire, accepted.is_ok());
         if accepted.is_err() {
@@ -158,8 +158,8 @@ impl Cursor<'_> {
         &mut self,
         tag: &'static Tag,
         ahead: Ahead,
-        scan: impl FnOnce(&mut Scanner<'_>) -> Result<(), Odd>,
-    ) -> Result<Extent, Odd> {
+        scan: impl FnOnce(&mut Scanner<'_>) -> Result<(), NotPlain>,
+    ) -> Result<Extent, NotPlain> {
         let (text, stripped) = text_ahead(self.events.ahead(), tag, ahead, &mut self.plain)?;
         let mut scanner = self.events.scanner(text, self.schema);
         scan(&mut scanner)?;
@@ -195,9 +195,9 @@ impl Cursor<'_> {
     }
 
     /// Passes over a scanned element, which becomes the current one, and reports what breaks a rule
-    /// beyond the schema in it, as `check` names it for a path. `Odd` when the element has too many
-    /// elements in it, or when `check` does not agree on how much there is to report; then nothing
-    /// is read.
+    /// beyond the schema in it, as `check` names it for a path. `NotPlain` when the element has too
+    /// many elements in it, or when `check` does not agree on how much there is to report; then
+    /// nothing is read.
     fn accept(
         &mut self,
         name: &'static str,
@@ -205,12 +205,12 @@ impl Cursor<'_> {
         ahead: Ahead,
         extent: &Extent,
         check: &dyn Fn(&'static Shape, String, u8) -> Vec<Finding>,
-    ) -> Result<(), Odd> {
+    ) -> Result<(), NotPlain> {
         let unit = self.shape.is_unit(self.open.len(), name);
         // The reader over events counts them one by one and reports where the limit is met. All
         // checks precede the first skipped byte, because that reader begins at the start tag.
         if !self.events.may_begin(extent.elements, unit) {
-            return Err(Odd);
+            return Err(NotPlain);
         }
         let findings = if extent.doubts.is_empty() {
             Vec::new()
@@ -219,7 +219,7 @@ impl Cursor<'_> {
         };
         // Each finding gets its place from the doubt at the same index.
         if findings.len() != extent.doubts.len() {
-            return Err(Odd);
+            return Err(NotPlain);
         }
         if self.is_outer() {
             // An element that is taken whole is never kept as it stands.
@@ -293,13 +293,13 @@ fn text_ahead<'p>(
     tag: &'static Tag,
     ahead: Ahead,
     plain: &'p mut String,
-) -> Result<(&'p str, Option<usize>), Odd> {
-    let text = text.get(ahead.gap..).ok_or(Odd)?;
+) -> Result<(&'p str, Option<usize>), NotPlain> {
+    let text = text.get(ahead.gap..).ok_or(NotPlain)?;
     if ahead.prefix == 0 {
         return Ok((text, None));
     }
-    let prefix = text.get(1..=ahead.prefix).ok_or(Odd)?;
-    let bytes = strip(text, prefix, tag.wire, plain).ok_or(Odd)?;
+    let prefix = text.get(1..=ahead.prefix).ok_or(NotPlain)?;
+    let bytes = strip(text, prefix, tag.wire, plain).ok_or(NotPlain)?;
     Ok((plain, Some(bytes)))
 }
 
@@ -311,14 +311,14 @@ impl Extent {
         text: &str,
         stripped: Option<usize>,
         prefix: usize,
-    ) -> Result<Self, Odd> {
+    ) -> Result<Self, NotPlain> {
         let left = scanner.rest().len();
         scanner.check_held(0, left)?;
         let bytes = match stripped {
             None => text.len() - left,
             // With text left, the length that the element had with its prefixes is unknown.
             Some(bytes) if left == 0 => bytes,
-            Some(_) => return Err(Odd),
+            Some(_) => return Err(NotPlain),
         };
         Ok(Self {
             elements: scanner.elements()?,

@@ -15,7 +15,7 @@ use crate::read::tokens::Mark;
 
 /// The state to return to when the element whose start tag has just been read cannot be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct OpenElement {
     /// Elements of the schema that are open, with this one.
     level: usize,
     /// Elements that are open, with this one.
@@ -25,8 +25,8 @@ pub(crate) struct Place {
 impl Cursor<'_> {
     /// Returns the place of the element whose start tag has just been read.
     #[inline]
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn place(&self) -> OpenElement {
+        OpenElement {
             level: self.open.len(),
             depth: self.events.depth,
         }
@@ -38,7 +38,7 @@ impl Cursor<'_> {
     pub(crate) fn do_without(
         &mut self,
         halt: Halt,
-        place: Place,
+        place: OpenElement,
         may_miss: bool,
     ) -> Result<(), Halt> {
         // The level counts the element itself, so it is at least 1.
@@ -81,7 +81,7 @@ impl Cursor<'_> {
     /// Returns the error to hand out for the unit at a place, which could not be read, before
     /// reading goes on; or the error that ends reading.
     #[cold]
-    pub(crate) fn go_on(&mut self, halt: Halt, place: Place) -> Result<Box<ReadError>, Halt> {
+    pub(crate) fn go_on(&mut self, halt: Halt, place: OpenElement) -> Result<Box<ReadError>, Halt> {
         if !halt.is_of_content() || !self.is_tolerant() {
             return Err(halt);
         }
@@ -95,7 +95,7 @@ impl Cursor<'_> {
     }
 
     /// Reads on to the end of the element at a place and returns all of it, as it stands.
-    fn rest(&mut self, place: Place) -> Result<String, Halt> {
+    fn rest(&mut self, place: OpenElement) -> Result<String, Halt> {
         self.skip_rest(place)?;
         let start = self
             .open
@@ -106,7 +106,7 @@ impl Cursor<'_> {
 
     /// Reads on to the end of the element at a place. An error there is one of this element,
     /// because what could not be read in it has another place.
-    fn skip_rest(&mut self, place: Place) -> Result<(), Halt> {
+    fn skip_rest(&mut self, place: OpenElement) -> Result<(), Halt> {
         let skipped = self.events.skip_to_end(place.depth);
         if skipped.is_err() {
             self.open.truncate(place.level);
@@ -115,7 +115,7 @@ impl Cursor<'_> {
     }
 
     /// Forgets the element at a place, but for its findings; returns where its start tag begins.
-    fn return_to(&mut self, place: Place) -> Mark {
+    fn return_to(&mut self, place: OpenElement) -> Mark {
         let mut mark = self.events.mark;
         while self.open.len() >= place.level
             && let Some(step) = self.open.pop()
