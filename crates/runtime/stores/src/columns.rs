@@ -142,7 +142,7 @@ impl FromRow for bankrail_client_assertion::token::TokenGrant {
 }
 
 /// Reads a counter; `None` if the row has none yet.
-#[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
+#[cfg(feature = "rate-limit")]
 impl FromRow for Option<bankrail_rate_limit::State> {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         let Some(high_water) = row.optional_instant("high_water")? else {

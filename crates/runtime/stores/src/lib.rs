@@ -9,44 +9,39 @@
         clippy::iter_over_hash_type
     )
 )]
+#![cfg_attr(
+    not(all(
+        feature = "memory",
+        feature = "sqlite",
+        feature = "postgres",
+        feature = "redis",
+        feature = "client-assertion",
+        feature = "statement",
+        feature = "rate-limit",
+        feature = "webhook"
+    )),
+    allow(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        unused_macros,
+        reason = "engines share parts that not every trait needs"
+    )
+)]
 
 /// The error of an entry that the store itself made a dead letter.
-#[cfg(all(
-    feature = "mailbox",
-    any(feature = "sqlite", feature = "postgres", feature = "redis")
-))]
 const UNREADABLE: &str = "the stored entry is unreadable";
 
 /// The maximum number of entries that one lease makes ready. If more become due at once, later
 /// leases make the rest ready.
-#[cfg(all(feature = "mailbox", any(feature = "sqlite", feature = "postgres")))]
 const MAX_WOKEN_ENTRIES: u32 = 1000;
 
-#[cfg(all(
-    feature = "client-assertion",
-    any(
-        feature = "memory",
-        feature = "sqlite",
-        feature = "postgres",
-        feature = "redis"
-    )
-))]
+#[cfg(feature = "client-assertion")]
 mod cached;
-#[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
+#[cfg(feature = "rate-limit")]
 mod clock;
-#[cfg(any(
-    feature = "sqlite",
-    feature = "postgres",
-    all(feature = "redis", feature = "mailbox")
-))]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    unused_imports,
-    reason = "not used with every feature"
-)]
 mod columns;
-#[cfg(all(feature = "rate-limit", any(feature = "sqlite", feature = "postgres")))]
+#[cfg(feature = "rate-limit")]
 mod counts;
 #[cfg(feature = "memory")]
 pub mod memory;
@@ -57,7 +52,6 @@ pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
-#[cfg(all(feature = "rate-limit", any(feature = "postgres", feature = "redis")))]
+#[cfg(feature = "rate-limit")]
 pub use clock::CounterClock;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use columns::Cells;

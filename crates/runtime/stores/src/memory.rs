@@ -7,19 +7,8 @@
 //! assertion or a pending message would be worse. Expired records are dropped with later writes,
 //! [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after their expiry.
 
-#[cfg(any(
-    feature = "client-assertion",
-    feature = "mailbox",
-    feature = "statement"
-))]
 use bankrail_values::{StoreError, StoreFuture};
-use std::sync::Arc;
-#[cfg(any(
-    feature = "client-assertion",
-    feature = "mailbox",
-    feature = "statement"
-))]
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "client-assertion")]
 mod cached;
@@ -58,14 +47,6 @@ pub use histories::MemoryHistories;
 /// ```
 #[derive(Clone, Debug)]
 pub struct MemoryStore {
-    #[cfg_attr(
-        not(any(
-            feature = "client-assertion",
-            feature = "mailbox",
-            feature = "statement"
-        )),
-        allow(dead_code, reason = "not used without the feature of any trait")
-    )]
     parts: Arc<Parts>,
 }
 
@@ -172,11 +153,6 @@ impl Default for MemoryStore {
 bankrail_values::impl_debug!(Parts, self; capacity: self.capacity);
 
 /// Runs an operation on one kind of records, which are locked for its duration alone.
-#[cfg(any(
-    feature = "client-assertion",
-    feature = "mailbox",
-    feature = "statement"
-))]
 fn run<'a, R: Send, T: Send + 'a>(
     records: &'a Mutex<R>,
     operation: impl FnOnce(&mut R) -> Result<T, StoreError> + Send + 'a,
@@ -187,17 +163,11 @@ fn run<'a, R: Send, T: Send + 'a>(
 
 /// Locks even a poisoned mutex: no operation of this module can panic half way, so its records are
 /// consistent.
-#[cfg(any(
-    feature = "client-assertion",
-    feature = "mailbox",
-    feature = "statement"
-))]
 fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The greatest number of records that a caller asks for.
-#[cfg(feature = "mailbox")]
 fn most(limit: u32) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }

@@ -60,12 +60,6 @@ mod schema;
 mod seen;
 mod session;
 mod transaction;
-#[allow(
-    dead_code,
-    unused_macros,
-    unused_imports,
-    reason = "not used with every feature"
-)]
 mod values;
 
 #[cfg(feature = "rate-limit")]
@@ -75,7 +69,6 @@ pub use error::DatabaseError;
 pub use histories::PostgresHistories;
 pub use pool::Notifications;
 pub use transaction::InTransaction;
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use transaction::{PostgresWork, PostgresWorkFuture};
 #[cfg(feature = "mailbox")]
 pub use {inbox::PostgresInbox, outbox::PostgresOutbox};
@@ -224,7 +217,6 @@ impl PostgresStore {
 /// A parameter with its type, so that a statement that is sent whole takes one round trip.
 type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
 
-#[allow(dead_code, reason = "not used with every feature")]
 impl PostgresStore {
     /// Runs an operation within its maximum duration. Its connection is used again only if it
     /// succeeds; otherwise the connection is closed, which undoes a transaction whose commit was
@@ -357,7 +349,6 @@ impl ConnectError {
 
 /// The cause of a failed operation.
 #[derive(Debug)]
-#[allow(dead_code, reason = "not used with every feature")]
 enum Fault {
     /// No connection: the operation did not begin.
     Connect(DatabaseError),
@@ -369,7 +360,6 @@ enum Fault {
 
 impl Fault {
     /// Returns the fault of a record that this version cannot read.
-    #[allow(dead_code, reason = "not used with every feature")]
     fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(crate::columns::corrupt(cause))
     }

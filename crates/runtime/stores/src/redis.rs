@@ -42,17 +42,7 @@ mod counters;
 #[cfg(feature = "mailbox")]
 mod inbox;
 mod renewed;
-#[cfg_attr(
-    not(any(
-        feature = "client-assertion",
-        feature = "mailbox",
-        feature = "rate-limit",
-        feature = "statement"
-    )),
-    allow(dead_code, reason = "not used without the feature of any trait")
-)]
 mod script;
-#[cfg(any(feature = "client-assertion", feature = "statement"))]
 mod store;
 
 /// The client whose connections the engines take.
@@ -64,5 +54,4 @@ pub use counters::{RedisCounters, RedisCountersOptions};
 pub use inbox::{RedisInbox, RedisInboxOptions};
 pub use renewed::RenewedConnection;
 pub use script::RedisUrlError;
-#[cfg(any(feature = "client-assertion", feature = "statement"))]
 pub use store::{RedisStore, RedisStoreOptions};

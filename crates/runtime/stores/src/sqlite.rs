@@ -40,21 +40,13 @@ mod outbox;
 mod schema;
 #[cfg(feature = "statement")]
 mod seen;
-#[allow(
-    dead_code,
-    unused_macros,
-    unused_imports,
-    reason = "not used with every feature"
-)]
 mod statements;
 #[cfg(feature = "client-assertion")]
 mod tokens;
 mod transaction;
 
 pub use statements::RowCells;
-#[cfg(any(feature = "mailbox", feature = "statement"))]
-pub use transaction::SqliteWork;
-pub use transaction::{Transaction, TransactionError, store_error};
+pub use transaction::{SqliteWork, Transaction, TransactionError, store_error};
 #[cfg(feature = "mailbox")]
 pub use {inbox::SqliteInbox, outbox::SqliteOutbox};
 
@@ -69,33 +61,6 @@ use connection::Database;
 // Runs twice in one transaction, which leaves the row unchanged. `SET version = version` would not
 // do: SQLite does not write a page that stays the same.
 const CHECK: &str = "UPDATE bankrail_schema SET version = -version";
-
-/// The statements of each kind of record, for the test of their query plans.
-#[cfg(test)]
-const DAILY: &[&[&str]] = &[
-    #[cfg(feature = "mailbox")]
-    archive::DAILY,
-    #[cfg(feature = "rate-limit")]
-    counters::DAILY,
-    #[cfg(feature = "client-assertion")]
-    cached::DAILY,
-    #[cfg(feature = "client-assertion")]
-    tokens::DAILY,
-    #[cfg(feature = "statement")]
-    seen::DAILY,
-    #[cfg(feature = "mailbox")]
-    inbox::DAILY,
-    #[cfg(feature = "mailbox")]
-    outbox::DAILY,
-    #[cfg(feature = "mailbox")]
-    outbox::DAILY_CIRCUITS,
-    #[cfg(feature = "mailbox")]
-    outbox::DAILY_LEASES,
-    #[cfg(feature = "mailbox")]
-    outbox::DAILY_INTERVENTIONS,
-    #[cfg(feature = "webhook")]
-    histories::DAILY,
-];
 
 /// All stores of the enabled features, in one SQLite file, or in memory for tests.
 ///

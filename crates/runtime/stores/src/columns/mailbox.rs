@@ -2,10 +2,9 @@
 
 use super::{Columns, FromRow, corrupt};
 use bankrail_mailbox::{
-    ArchiveLabel, ArchiveRecord, Circuit, DeliveryNote, DeliveryRecord, EndpointBacklog,
-    EndpointCircuit, EntryId, Fingerprint, InboxCounts, InboxEntry, InboxState, Intervention, Kind,
-    KnownEntry, OpaqueBytes, OutboxCounts, OutboxEntry, OutboxState, OutboxSummary, Outgoing,
-    StoppedEndpoint,
+    ArchiveLabel, ArchiveRecord, Circuit, DeliveryRecord, EndpointBacklog, EndpointCircuit,
+    EntryId, Fingerprint, InboxCounts, InboxEntry, Intervention, Kind, KnownEntry, OpaqueBytes,
+    OutboxCounts, OutboxEntry, OutboxSummary, Outgoing, StoppedEndpoint,
 };
 use bankrail_values::{HyphenatedUuid, StoreError};
 use std::time::Duration;

@@ -265,7 +265,6 @@ pub(super) struct Pooled<'a> {
     _permit: SemaphorePermit<'a>,
 }
 
-#[allow(dead_code, reason = "not used with every feature")]
 impl Pooled<'_> {
     /// Returns a session on this connection. Others begin its transaction with [`Pooled::start`].
     pub(super) fn session(&self, transactions: Transactions) -> Session<'_> {

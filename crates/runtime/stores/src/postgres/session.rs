@@ -63,7 +63,6 @@ pub(super) struct Session<'a> {
     transactions: Transactions,
 }
 
-#[allow(dead_code, reason = "not used with every feature")]
 impl<'a> Session<'a> {
     pub(super) fn new(
         client: &'a Client,

@@ -13,10 +13,8 @@ use tokio_postgres::{Row, Transaction};
 mod mailbox;
 #[cfg(feature = "statement")]
 mod statement;
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 mod work;
 
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use work::{PostgresWork, PostgresWorkFuture};
 
 // Each statement sees what was committed before it.

@@ -1,7 +1,6 @@
 //! The threads of a database: one that writes and several that read, each with its own connection.
 
 use super::schema::{self, MigrateError};
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 use super::statements;
 use super::{Durability, SqliteOpenError, SqliteOptions};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
@@ -18,7 +17,6 @@ use jobs::{Guarded, Job, once, read_loop, send, write_loop};
 use log::{LOG_BYTES, LOG_PAGES};
 
 /// The maximum number of entries that one transaction deletes.
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 const FORGET_BATCH: u32 = 500;
 
 /// The number of threads that read a file, so that a long read, as an operator's list, delays no
@@ -134,7 +132,6 @@ impl Database {
 
     /// Runs `work`, which only reads, on a state with all writes that were answered before the
     /// call.
-    #[allow(dead_code, reason = "not used without the feature of any trait")]
     pub(super) fn read<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -154,7 +151,6 @@ impl Database {
 
     /// Runs a deletion until it finds no more rows. `of` returns its parameters for a maximum
     /// number of rows. Other writes run in between.
-    #[cfg(any(feature = "mailbox", feature = "statement"))]
     pub(super) async fn forget_in_pieces<P: rusqlite::Params + Clone + Send + 'static>(
         &self,
         sql: &'static str,
@@ -216,7 +212,6 @@ pub(super) enum Outcome<T> {
 #[derive(Debug)]
 pub(super) enum Fault {
     Sql(rusqlite::Error),
-    #[allow(dead_code, reason = "not used with every feature")]
     Store(StoreError),
 }
 
@@ -238,7 +233,6 @@ impl Fault {
     }
 
     /// Returns the fault of a record that this version cannot read.
-    #[allow(dead_code, reason = "not used with every feature")]
     pub(super) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(crate::columns::corrupt(cause))
     }

@@ -114,7 +114,6 @@ pub(super) fn readable_page<T: FromRow>(
 
 /// Deletes some expired rows, with a statement that deletes the row that expired first, if it
 /// expired before the parameter. More than one for each insertion, so that a backlog shrinks.
-#[cfg(any(feature = "client-assertion", feature = "rate-limit"))]
 pub(super) fn sweep(connection: &Connection, first: &str, now: Timestamp) -> Result<(), Fault> {
     const SWEPT_ROWS: u32 = 8;
     let before = now

@@ -17,10 +17,8 @@ pub fn store_error(error: rusqlite::Error) -> StoreError {
 mod mailbox;
 #[cfg(feature = "statement")]
 mod statement;
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 mod work;
 
-#[cfg(any(feature = "mailbox", feature = "statement"))]
 pub use work::SqliteWork;
 
 impl SqliteStore {
