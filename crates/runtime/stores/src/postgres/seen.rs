@@ -2,18 +2,18 @@
 
 use super::session::Session;
 use super::values::params;
-use super::{Fault, PostgresStore};
+use super::{Fault, PostgresStore, PostgresWork};
 use crate::columns::{Columns, FromRow};
 use bankrail_statement::{
-    AccountId, EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry, check_position,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+    TransactionalSeenEntries, check_position,
 };
 use bankrail_values::{Date, StoreError, StoreFuture};
 use std::collections::{BTreeMap, HashMap};
 
 // Held until the transaction ends, so that one transaction at a time reads and writes the entries
 // of an account.
-pub(super) const LOCK: &str =
-    "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
 
 // `OFFSET 0` makes the planner look up each key by itself, so that no plan reads a whole account.
 const KNOWN: &str = "SELECT known.* FROM unnest($2::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
@@ -75,6 +75,36 @@ impl SeenEntries for PostgresStore {
     }
 }
 
+impl TransactionalSeenEntries for PostgresStore {
+    type Work = PostgresWork;
+
+    /// The work and the wait for a connection and for other transactions on the account share the
+    /// maximum duration of one operation. When it is over, the work is undone unless its commit has
+    /// begun.
+    fn record_with<'a>(
+        &'a self,
+        account: &'a AccountId,
+        page: PageRecord<'a>,
+        work: PostgresWork,
+    ) -> StoreFuture<'a, Recorded> {
+        let own = async move |session: Session<'_>| {
+            session.query(LOCK, params![account.as_str()]).await?;
+            if page.is_overtaken(&counts(session, account, &page.new_keys()).await?) {
+                return Ok(Some(Recorded::Overtaken));
+            }
+            Ok(
+                match record(session, account, page.entries, page.position).await? {
+                    Recorded::Committed => None,
+                    instead => Some(instead),
+                },
+            )
+        };
+        let outcome =
+            |done: Result<(), _>| done.map_or_else(Recorded::Undone, |()| Recorded::Committed);
+        Box::pin(self.timed(self.run_work(own, work, outcome)))
+    }
+}
+
 /// Forgets a bounded number of entries, so that other transactions on the account run in between.
 async fn forget_some(session: Session<'_>, account: &AccountId, day: &str) -> Result<u64, Fault> {
     session
@@ -100,7 +130,7 @@ impl FromRow for SeenEntry {
     }
 }
 
-pub(super) async fn counts(
+async fn counts(
     session: Session<'_>,
     account: &AccountId,
     keys: &[EntryKey],
@@ -125,10 +155,7 @@ fn hashes(keys: &[EntryKey]) -> Vec<&[u8]> {
     keys.iter().map(|key| key.as_bytes().as_slice()).collect()
 }
 
-pub(super) async fn position(
-    session: Session<'_>,
-    account: &AccountId,
-) -> Result<Option<String>, Fault> {
+async fn position(session: Session<'_>, account: &AccountId) -> Result<Option<String>, Fault> {
     let rows = session.query(POSITION, params![account.as_str()]).await?;
     let Some(row) = rows.first() else {
         return Ok(None);
@@ -139,7 +166,7 @@ pub(super) async fn position(
 }
 
 /// Records entries, in its own transaction unless the session has one.
-pub(super) async fn record(
+async fn record(
     session: Session<'_>,
     account: &AccountId,
     entries: &[SeenEntry],

@@ -11,8 +11,6 @@ use tokio_postgres::{Row, Transaction};
 
 #[cfg(feature = "mailbox")]
 mod mailbox;
-#[cfg(feature = "statement")]
-mod statement;
 mod work;
 
 pub use work::{PostgresWork, PostgresWorkFuture};

@@ -1,10 +1,11 @@
 //! Statement entries that were imported, and the positions of the walks through statements.
 
-use super::SqliteStore;
-use super::connection::Fault;
+use super::connection::{Fault, Outcome};
 use super::statements::run;
+use super::{SqliteStore, SqliteWork};
 use bankrail_statement::{
-    AccountId, EntryKey, PositionChange, Recorded, SeenEntries, SeenEntry, check_position,
+    AccountId, EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
+    TransactionalSeenEntries, check_position,
 };
 use bankrail_values::{Date, StoreFuture};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -71,7 +72,36 @@ impl SeenEntries for SqliteStore {
     }
 }
 
-pub(super) fn counts(
+impl TransactionalSeenEntries for SqliteStore {
+    type Work = SqliteWork;
+
+    fn record_with<'a>(
+        &'a self,
+        account: &'a AccountId,
+        page: PageRecord<'a>,
+        work: SqliteWork,
+    ) -> StoreFuture<'a, Recorded> {
+        let account = account.clone();
+        let entries = page.entries.to_vec();
+        let new = page.new.to_vec();
+        let change = OwnedChange::of(page.position);
+        Box::pin(self.database.write_alone(move |connection| {
+            let page = PageRecord::new(&entries, &new);
+            if page.is_overtaken(&counts(connection, &account, &page.new_keys())?) {
+                return Ok(Outcome::Undo(Recorded::Overtaken));
+            }
+            let change = change.as_ref().map(OwnedChange::borrowed);
+            if let Recorded::Overtaken = record(connection, &account, &entries, change)? {
+                return Ok(Outcome::Undo(Recorded::Overtaken));
+            }
+            Ok(work.run(connection, |done| {
+                done.map_or_else(Recorded::Undone, |()| Recorded::Committed)
+            }))
+        }))
+    }
+}
+
+fn counts(
     connection: &Connection,
     account: &AccountId,
     keys: &[EntryKey],
@@ -87,26 +117,26 @@ pub(super) fn counts(
 }
 
 /// A [`PositionChange`] for the thread of the database.
-pub(super) struct OwnedChange {
+struct OwnedChange {
     before: Option<String>,
     after: Option<String>,
 }
 
 impl OwnedChange {
-    pub(super) fn of(change: Option<PositionChange<'_>>) -> Option<Self> {
+    fn of(change: Option<PositionChange<'_>>) -> Option<Self> {
         change.map(|change| Self {
             before: change.before.map(str::to_owned),
             after: change.after.map(str::to_owned),
         })
     }
 
-    pub(super) fn borrowed(&self) -> PositionChange<'_> {
+    fn borrowed(&self) -> PositionChange<'_> {
         PositionChange::new(self.before.as_deref(), self.after.as_deref())
     }
 }
 
 /// Records entries in the caller's transaction, whose write lock keeps the position as it is read.
-pub(super) fn record(
+fn record(
     connection: &Connection,
     account: &AccountId,
     entries: &[SeenEntry],
@@ -134,10 +164,7 @@ pub(super) fn record(
     Ok(Recorded::Committed)
 }
 
-pub(super) fn position(
-    connection: &Connection,
-    account: &AccountId,
-) -> Result<Option<String>, Fault> {
+fn position(connection: &Connection, account: &AccountId) -> Result<Option<String>, Fault> {
     let mut position = connection.prepare_cached(POSITION)?;
     Ok(position
         .query_row([account.as_str()], |row| row.get(0))

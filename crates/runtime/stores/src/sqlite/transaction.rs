@@ -15,8 +15,6 @@ pub fn store_error(error: rusqlite::Error) -> StoreError {
 
 #[cfg(feature = "mailbox")]
 mod mailbox;
-#[cfg(feature = "statement")]
-mod statement;
 mod work;
 
 pub use work::SqliteWork;

@@ -74,9 +74,7 @@ mod sqlite {
         EntryKey, PageRecord, PositionChange, Recorded, SeenEntries, SeenEntry,
         TransactionalSeenEntries,
     };
-    use bankrail_stores::sqlite::{
-        Durability, SqliteOptions, SqliteStore, SqliteWork, Transaction, rusqlite,
-    };
+    use bankrail_stores::sqlite::{Durability, SqliteOptions, SqliteStore, SqliteWork, rusqlite};
 
     fn entry(number: u8) -> SeenEntry {
         SeenEntry::new(EntryKey::from([number; 32]), 1, None)
@@ -216,52 +214,6 @@ mod sqlite {
             PageRecord::new(&entries, &[true]).position(PositionChange::new(None, Some("after")));
         let _ = store.record_with(&account("A"), page, deadly).await;
     }
-
-    #[tokio::test]
-    async fn entries_are_recorded_with_the_callers_work_or_not_at_all() {
-        let engine = sqlite_file();
-        let store = with_table(engine.store.clone()).await;
-        let import = |t: &Transaction<'_>| {
-            let own = account("A");
-            assert_eq!(t.seen_counts(&own, &[entry(1).key]).unwrap(), [0]);
-            t.connection()
-                .execute("INSERT INTO mine VALUES (1)", [])
-                .unwrap();
-            let _ = t
-                .record_seen(
-                    &own,
-                    &[entry(1)],
-                    Some(PositionChange::new(None, Some("after"))),
-                )
-                .unwrap();
-            assert_eq!(t.seen_counts(&own, &[entry(1).key]).unwrap(), [1]);
-            assert_eq!(t.seen_position(&own).unwrap().as_deref(), Some("after"));
-        };
-        let undone = store.transaction(move |t| {
-            import(t);
-            Err::<(), _>("no funds")
-        });
-        undone.await.unwrap_err();
-        assert_eq!(
-            store.counts(&account("A"), &[entry(1).key]).await.unwrap(),
-            [0]
-        );
-        assert_eq!(store.position(&account("A")).await.unwrap(), None);
-        let kept = store.transaction(move |t| {
-            import(t);
-            Ok::<_, std::convert::Infallible>(())
-        });
-        kept.await.unwrap();
-        assert_eq!(
-            store.counts(&account("A"), &[entry(1).key]).await.unwrap(),
-            [1]
-        );
-        assert_eq!(
-            store.position(&account("A")).await.unwrap().as_deref(),
-            Some("after")
-        );
-        assert_eq!(effects(&store).await, [1]);
-    }
 }
 
 #[cfg(feature = "postgres")]
@@ -274,7 +226,7 @@ mod postgres {
         TransactionalSeenEntries,
     };
     use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
-    use bankrail_stores::postgres::{InTransaction, PostgresStore, PostgresWork};
+    use bankrail_stores::postgres::{PostgresStore, PostgresWork};
 
     fn entry(number: u8) -> SeenEntry {
         SeenEntry::new(EntryKey::from([number; 32]), 1, None)
@@ -390,51 +342,5 @@ mod postgres {
             Ok(Recorded::Committed)
         ));
         assert_eq!(effects(&client).await, [1]);
-    }
-
-    #[tokio::test]
-    #[ignore = "needs postgresql"]
-    async fn entries_are_recorded_with_the_callers_rows_or_not_at_all() {
-        let config = postgres_schema().await;
-        let store = PostgresStore::connect(&config, NoTls, Default::default())
-            .await
-            .unwrap();
-        let (mut client, own) = (client(&config).await, account("A"));
-        for commit in [false, true] {
-            let transaction = client.transaction().await.unwrap();
-            let ours = InTransaction::of(&transaction);
-            assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [0]);
-            let _ = ours
-                .record_seen(
-                    &own,
-                    &[entry(1)],
-                    Some(PositionChange::new(None, Some("after"))),
-                )
-                .await
-                .unwrap();
-            assert_eq!(ours.seen_counts(&own, &[entry(1).key]).await.unwrap(), [1]);
-            assert_eq!(
-                ours.seen_position(&own).await.unwrap().as_deref(),
-                Some("after")
-            );
-            assert_eq!(
-                store.counts(&own, &[entry(1).key]).await.unwrap(),
-                [0],
-                "not yet"
-            );
-            if commit {
-                transaction.commit().await.unwrap();
-            } else {
-                transaction.rollback().await.unwrap();
-            }
-            assert_eq!(
-                store.counts(&own, &[entry(1).key]).await.unwrap(),
-                [u32::from(commit)]
-            );
-            assert_eq!(
-                store.position(&own).await.unwrap(),
-                commit.then(|| "after".to_owned())
-            );
-        }
     }
 }

@@ -54,27 +54,6 @@ impl InTransaction<'_> {
             .await
     }
 
-    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete)
-    /// does. `false`: the lease is no longer the owner's; roll back.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub async fn complete(
-        &self,
-        id: EntryId,
-        owner: LeaseOwner,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        self.bounded(inbox::update(
-            self.session,
-            id,
-            owner,
-            InboxUpdate::to(InboxState::Completed),
-            now,
-        ))
-        .await
-    }
-
     /// Stores a message to deliver, as [`Outbox::enqueue`](bankrail_mailbox::Outbox::enqueue) does.
     ///
     /// # Errors

@@ -1,14 +1,13 @@
 //! Inbox and outbox in the caller's transaction.
 
 use super::{SqliteWork, Transaction};
-use crate::sqlite::connection::{Fault, Outcome};
+use crate::sqlite::connection::Outcome;
 use crate::sqlite::{SqliteInbox, inbox, outbox};
 use bankrail_mailbox::{
     Completion, Enqueued, EntryId, InboxState, InboxUpdate, Incoming, LeaseOwner, Outgoing,
     ReceiveOutcome, TransactionalInbox,
 };
 use bankrail_values::{StoreError, StoreFuture, Timestamp};
-use rusqlite::Connection;
 
 impl TransactionalInbox for SqliteInbox {
     type Work = SqliteWork;
@@ -21,7 +20,8 @@ impl TransactionalInbox for SqliteInbox {
         now: Timestamp,
     ) -> StoreFuture<'_, Completion> {
         Box::pin(self.database.write_alone(move |connection| {
-            if !complete(connection, id, owner, now)? {
+            let completed = InboxUpdate::to(InboxState::Completed);
+            if !inbox::update(connection, id, owner, completed, now)? {
                 return Ok(Outcome::Undo(Completion::LeaseLost));
             }
             Ok(work.run(connection, |done| {
@@ -29,21 +29,6 @@ impl TransactionalInbox for SqliteInbox {
             }))
         }))
     }
-}
-
-fn complete(
-    connection: &Connection,
-    id: EntryId,
-    owner: LeaseOwner,
-    now: Timestamp,
-) -> Result<bool, Fault> {
-    inbox::update(
-        connection,
-        id,
-        owner,
-        InboxUpdate::to(InboxState::Completed),
-        now,
-    )
 }
 
 impl Transaction<'_> {
@@ -65,20 +50,5 @@ impl Transaction<'_> {
         now: Timestamp,
     ) -> Result<ReceiveOutcome, StoreError> {
         Ok(inbox::receive(self.connection, message, now)?)
-    }
-
-    /// Marks a received message handled, as [`Inbox::complete`](bankrail_mailbox::Inbox::complete)
-    /// does. `false`: the lease is no longer the owner's; the transaction's work must then return
-    /// an error.
-    ///
-    /// # Errors
-    /// [`StoreError`]; the transaction's work must then return an error.
-    pub fn complete(
-        &self,
-        id: EntryId,
-        owner: LeaseOwner,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        Ok(complete(self.connection, id, owner, now)?)
     }
 }

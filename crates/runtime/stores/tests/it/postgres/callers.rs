@@ -4,8 +4,6 @@ use super::client;
 use crate::engines::postgres_schema;
 #[cfg(feature = "mailbox")]
 use bankrail_mailbox::Inbox as _;
-#[cfg(feature = "statement")]
-use bankrail_statement::PositionChange;
 use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::tokio_postgres::types::Type;
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
@@ -186,7 +184,7 @@ async fn a_notification_is_heard_when_its_transaction_is_committed() {
 }
 
 /// These are transactions of their own outside of a caller's.
-#[cfg(all(feature = "mailbox", feature = "statement", feature = "webhook"))]
+#[cfg(feature = "webhook")]
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn what_the_store_does_within_is_undone_with_the_rest() {
@@ -195,15 +193,7 @@ async fn what_the_store_does_within_is_undone_with_the_rest() {
     let store = PostgresStore::connect(&config, NoTls, PostgresOptions::new().connections(1))
         .await
         .unwrap();
-    let account = "999001400100101".parse().unwrap();
     let refused = store.transaction(async |transaction| {
-        let _ = transaction
-            .record_seen(
-                &account,
-                &[],
-                Some(PositionChange::new(None, Some("a position"))),
-            )
-            .await?;
         transaction
             .receive(&incoming(&query(1, "Why?"), 1), at(0))
             .await?;
@@ -213,12 +203,5 @@ async fn what_the_store_does_within_is_undone_with_the_rest() {
         ))
     });
     assert_eq!(refused.await.unwrap_err().kind(), StoreErrorKind::Conflict);
-    assert_eq!(
-        store
-            .read(async |transaction| transaction.seen_position(&account).await)
-            .await
-            .unwrap(),
-        None
-    );
     assert_eq!(store.inbox().counts().await.unwrap().pending, 0);
 }
