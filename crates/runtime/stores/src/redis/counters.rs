@@ -1,14 +1,14 @@
 //! Rate-limit counters, with one script call for each decision.
 
 use super::RenewedConnection;
-use super::script::{RedisUrlError, Script, manager, within};
+use super::script::{RedisUrlError, Script, Server, manager};
 use crate::CounterClock;
 use bankrail_rate_limit::{
     Algorithm, Charge, CounterStore, Counting, Counts, Decision, MAX_WINDOWS, State,
 };
 use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, StoreFuture, Timestamp};
+use redis::Cmd;
 use redis::aio::ConnectionLike;
-use redis::{Cmd, RedisError};
 use std::fmt;
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ bankrail_values::options! {
 /// Counters on a Valkey or Redis server or cluster, over any connection of the `redis` crate that
 /// can be cloned.
 pub struct RedisCounters<C = RenewedConnection> {
-    connection: C,
+    server: Server<C>,
     script: Script,
     options: RedisCountersOptions,
 }
@@ -55,13 +55,16 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
     #[must_use]
     pub fn over(connection: C, options: RedisCountersOptions) -> Self {
         Self {
-            connection,
+            server: Server {
+                connection,
+                timeout: options.timeout,
+            },
             script: Script::new(SCRIPT),
             options,
         }
     }
 
-    /// Decides on the server, within the maximum duration.
+    /// Decides on the server.
     async fn decide(&self, charge: Charge<'_>) -> Result<Decision, StoreError> {
         if charge.policy().windows().is_empty() {
             return Ok(Decision::from_engine(
@@ -72,23 +75,11 @@ impl<C: ConnectionLike + Clone> RedisCounters<C> {
                 false,
             ));
         }
-        let answer = within(self.options.timeout, self.evaluate(&charge)).await?;
+        let prefix = &self.options.prefix;
+        let key = format!("{prefix}{}:{}", charge.call_type(), charge.customer());
+        let arguments = |command: &mut Cmd| self.arguments(command, &charge);
+        let answer: Vec<i64> = self.server.run(&self.script, &[&key], arguments).await?;
         read(&answer, &charge).ok_or_else(|| StoreErrorKind::Corrupt.into())
-    }
-
-    async fn evaluate(&self, charge: &Charge<'_>) -> Result<Vec<i64>, RedisError> {
-        let mut connection = self.connection.clone();
-        let key = format!(
-            "{}{}:{}",
-            self.options.prefix,
-            charge.call_type(),
-            charge.customer()
-        );
-        self.script
-            .run(&mut connection, &[&key], |command| {
-                self.arguments(command, charge)
-            })
-            .await
     }
 
     fn arguments(&self, command: &mut Cmd, charge: &Charge<'_>) {

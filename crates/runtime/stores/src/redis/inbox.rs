@@ -1,7 +1,7 @@
 //! The inbox: one script call for each operation.
 
 use super::RenewedConnection;
-use super::script::{RedisUrlError, Script, manager, within};
+use super::script::{RedisUrlError, Script, Server, manager};
 use crate::UNREADABLE;
 use crate::columns::{Cells, corrupt, readable};
 use bankrail_mailbox::{
@@ -63,7 +63,7 @@ bankrail_values::options! {
 /// ```
 #[derive(Clone)]
 pub struct RedisInbox<C = RenewedConnection> {
-    connection: C,
+    server: Server<C>,
     script: std::sync::Arc<Script>,
     prefix: Box<str>,
     /// A key that never exists. While its slot moves in a cluster, no node accepts a command for it
@@ -94,7 +94,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         let script = std::sync::Arc::new(Script::new(SCRIPT));
         let absent = format!("{prefix}:absent").into();
         Self {
-            connection,
+            server: Server {
+                connection,
+                timeout: options.timeout,
+            },
             script,
             prefix: prefix.into(),
             absent,
@@ -102,20 +105,19 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
         }
     }
 
-    /// Runs one operation, within the maximum duration.
+    /// Runs one operation.
     async fn call<T: FromRedisValue>(
         &self,
         operation: &str,
         now: Timestamp,
         arguments: impl Fn(&mut Cmd),
     ) -> Result<T, StoreError> {
-        let mut connection = self.connection.clone();
         let keys: [&str; 2] = [&self.prefix, &self.absent];
-        let asked = self.script.run(&mut connection, &keys, |command| {
+        let arguments = |command: &mut Cmd| {
             command.arg(operation).arg(now.unix_millis());
             arguments(command);
-        });
-        within(self.options.timeout, asked).await
+        };
+        self.server.run(&self.script, &keys, arguments).await
     }
 
     /// Returns entries, and the numbers of the entries that this version cannot read.

@@ -1,4 +1,4 @@
-//! Scripts and commands, and the classes of their errors.
+//! Scripts and commands on a server, and the classes of their errors.
 
 use super::RenewedConnection;
 use bankrail_values::{StoreError, StoreErrorKind};
@@ -19,34 +19,63 @@ impl Script {
             hash: redis::Script::new(text).get_hash().to_owned(),
         }
     }
+}
 
-    /// Runs the script with these keys: by its digest, or with its text if the server does not have
+/// A server or cluster, and the maximum duration of a call to it.
+#[derive(Clone)]
+pub(super) struct Server<C> {
+    pub(super) connection: C,
+    pub(super) timeout: Duration,
+}
+
+impl<C: ConnectionLike + Clone> Server<C> {
+    /// Runs a script with these keys: by its digest, or with its text if the server does not have
     /// it. A server that does not have it has done nothing, so the script runs once.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
-        connection: &mut impl ConnectionLike,
+        script: &Script,
         keys: &[&str],
         arguments: impl Fn(&mut Cmd),
-    ) -> Result<T, RedisError> {
+    ) -> Result<T, StoreError> {
         let command = |name: &str, script: &str| {
             let mut command = redis::cmd(name);
             command.arg(script).arg(keys.len()).arg(keys);
             arguments(&mut command);
             command
         };
-        let answer = ask(connection, &command("EVALSHA", &self.hash)).await;
-        match answer.as_ref().map_err(RedisError::kind) {
-            Err(ErrorKind::Server(ServerErrorKind::NoScript)) => {
-                ask(connection, &command("EVAL", self.text)).await
+        let mut connection = self.connection.clone();
+        let answer = async {
+            let answer = ask(&mut connection, &command("EVALSHA", &script.hash)).await;
+            match answer.as_ref().map_err(RedisError::kind) {
+                Err(ErrorKind::Server(ServerErrorKind::NoScript)) => {
+                    ask(&mut connection, &command("EVAL", script.text)).await
+                }
+                _ => answer,
             }
-            _ => answer,
+        };
+        self.within(answer).await
+    }
+
+    pub(super) async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
+        self.within(ask(&mut self.connection.clone(), command))
+            .await
+    }
+
+    async fn within<T>(
+        &self,
+        answer: impl Future<Output = Result<T, RedisError>>,
+    ) -> Result<T, StoreError> {
+        // The whole call is bounded, connecting included, because a server that hangs answers nothing.
+        match tokio::time::timeout(self.timeout, answer).await {
+            Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),
+            Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
         }
     }
 }
 
 /// Sends a command, and again if its keys have moved to another node of a cluster: a node that
 /// reports the move has done nothing.
-pub(super) async fn ask<T: FromRedisValue>(
+async fn ask<T: FromRedisValue>(
     connection: &mut impl ConnectionLike,
     command: &Cmd,
 ) -> Result<T, RedisError> {
@@ -74,17 +103,6 @@ pub(super) fn manager(url: &str) -> Result<RenewedConnection, RedisUrlError> {
     Ok(RenewedConnection::new(first, move || {
         ConnectionManager::new_with_config(client.clone(), config.clone())
     }))
-}
-
-/// Bounds the duration of a call.
-pub(super) async fn within<T>(
-    timeout: Duration,
-    asked: impl Future<Output = Result<T, RedisError>>,
-) -> Result<T, StoreError> {
-    match tokio::time::timeout(timeout, asked).await {
-        Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),
-        Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),
-    }
 }
 
 /// Returns the kind of an error: [`StoreErrorKind::Timeout`] if the operation may have taken

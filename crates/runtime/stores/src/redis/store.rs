@@ -10,9 +10,9 @@ mod seen;
 mod tokens;
 
 use super::RenewedConnection;
-use super::script::{RedisUrlError, Script, manager, within};
+use super::script::{RedisUrlError, Script, Server, manager};
 use bankrail_values::StoreError;
-use redis::RedisError;
+use redis::Cmd;
 use redis::aio::ConnectionLike;
 use std::fmt;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ bankrail_values::options! {
 /// ```
 #[derive(Clone)]
 pub struct RedisStore<C = RenewedConnection> {
-    connection: C,
+    server: Server<C>,
     scripts: Arc<Scripts>,
     options: RedisStoreOptions,
 }
@@ -135,7 +135,10 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
             seen: Script::new(seen::SCRIPT),
         };
         Self {
-            connection,
+            server: Server {
+                connection,
+                timeout: options.timeout,
+            },
             scripts: Arc::new(scripts),
             options,
         }
@@ -149,22 +152,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within
     /// [`RedisStoreOptions::timeout`].
     pub async fn check(&self) -> Result<(), StoreError> {
-        let mut connection = self.connection.clone();
-        let mut write = redis::cmd("SET");
-        write
-            .arg(format!("{}check", self.options.prefix))
-            .arg(1)
-            .arg("EX")
-            .arg(60);
-        self.within(write.query_async::<()>(&mut connection)).await
-    }
-
-    /// Runs one request, within the maximum duration.
-    async fn within<T>(
-        &self,
-        asked: impl Future<Output = Result<T, RedisError>>,
-    ) -> Result<T, StoreError> {
-        within(self.options.timeout, asked).await
+        let key = format!("{}check", self.options.prefix);
+        self.server.ask(&Cmd::set_ex(key, 1, 60)).await
     }
 }
 

@@ -1,12 +1,12 @@
 //! A customer's sealed tokens: one command or script call for each operation. Repeating one changes
 //! nothing.
 
-use super::super::script::ask;
 use super::RedisStore;
 use super::expiring::kept_for;
 use crate::cached::check_sealed;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
+use redis::Cmd;
 use redis::aio::ConnectionLike;
 
 /// Removes a token.
@@ -21,11 +21,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenCache for RedisStore<C> {
         now: Timestamp,
     ) -> StoreFuture<'a, Option<CachedToken>> {
         Box::pin(async move {
-            let mut command = redis::cmd("GET");
-            command.arg(self.key(KIND, key.as_bytes()));
-            let found: Option<Vec<u8>> = self
-                .within(ask(&mut self.connection.clone(), &command))
-                .await?;
+            let get = Cmd::get(self.key(KIND, key.as_bytes()));
+            let found: Option<Vec<u8>> = self.server.ask(&get).await?;
             let Some(stored) = found else { return Ok(None) };
             let token = read(&stored).ok_or(StoreErrorKind::Corrupt)?;
             Ok(Some(token).filter(|token| token.is_valid_at(now)))
@@ -40,25 +37,22 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenCache for RedisStore<C> {
     ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             check_sealed(token)?;
-            let mut command = redis::cmd("SET");
-            command
-                .arg(self.key(KIND, key.as_bytes()))
-                .arg(write(token));
-            command.arg("PX").arg(kept_for(now, token.expires_at));
-            self.within(ask(&mut self.connection.clone(), &command))
-                .await
+            let key = self.key(KIND, key.as_bytes());
+            let put = Cmd::pset_ex(key, write(token), kept_for(now, token.expires_at));
+            self.server.ask(&put).await
         })
     }
 
     fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let key = self.key(KIND, key.as_bytes());
-            let mut connection = self.connection.clone();
-            let keys = [key.as_str()];
-            let asked = self.scripts.remove.run(&mut connection, &keys, |command| {
+            let sealed = |command: &mut Cmd| {
                 command.arg(&token.sealed);
-            });
-            let _removed: bool = self.within(asked).await?;
+            };
+            let _removed: bool = self
+                .server
+                .run(&self.scripts.remove, &[&key], sealed)
+                .await?;
             Ok(())
         })
     }

@@ -12,12 +12,9 @@ impl<C> RedisStore<C> {
 }
 
 /// The milliseconds from `now` for which the server keeps a record that is needed until `expires`.
-pub(super) fn kept_for(now: Timestamp, expires: Timestamp) -> i64 {
-    let useful = expires
-        .unix_millis()
-        .saturating_sub(now.unix_millis())
-        .max(0);
-    useful.saturating_add(i64::try_from(EXPIRY_GRACE.as_millis()).unwrap_or(i64::MAX))
+pub(super) fn kept_for(now: Timestamp, expires: Timestamp) -> u64 {
+    let kept = expires.saturating_since(now) + EXPIRY_GRACE;
+    u64::try_from(kept.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Lower-case hexadecimal digits.

@@ -113,13 +113,13 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
         // An account's identifier has no braces.
         let key = format!("{}seen:{{{account}}}", self.options.prefix);
         let days = format!("{key}:days");
-        let mut connection = self.connection.clone();
-        let keys = [&*key, &*days];
-        let asked = self.scripts.seen.run(&mut connection, &keys, |command| {
+        let arguments = |command: &mut Cmd| {
             command.arg(operation);
             arguments(command);
-        });
-        self.within(asked).await
+        };
+        self.server
+            .run(&self.scripts.seen, &[&key, &days], arguments)
+            .await
     }
 }
 

@@ -3,12 +3,12 @@
 //! A claim is one script call, each operation of tokens one command. Repeating a command changes
 //! nothing.
 
-use super::super::script::ask;
 use super::RedisStore;
 use super::expiring::{Hex, kept_for};
 use bankrail_client_assertion::token::{ScopeSet, TokenGrant, TokenHash, TokenStore};
 use bankrail_client_assertion::{CustomerCode, ReplayKey, ReplayStore};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp, random_bytes};
+use redis::Cmd;
 use redis::aio::ConnectionLike;
 
 /// Claims an assertion.
@@ -25,16 +25,16 @@ impl<C: ConnectionLike + Clone + Send + Sync> ReplayStore for RedisStore<C> {
             let expires_at = key.expires_at;
             let key = self.key("replay", &key.key);
             let owner = Hex(&owner).to_string();
-            let mut connection = self.connection.clone();
-            let keys = [key.as_str()];
-            let asked = self.scripts.claim.run(&mut connection, &keys, |command| {
+            let arguments = |command: &mut Cmd| {
                 command
                     .arg(now.unix_millis())
                     .arg(expires_at.unix_millis())
                     .arg(&owner)
                     .arg(kept_for(now, expires_at));
-            });
-            self.within(asked).await
+            };
+            self.server
+                .run(&self.scripts.claim, &[&key], arguments)
+                .await
         })
     }
 }
@@ -53,26 +53,17 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
             {
                 return Ok(false);
             }
-            let mut command = redis::cmd("SET");
-            command
-                .arg(self.key("token", hash.as_bytes()))
-                .arg(write(&grant));
-            command
-                .arg("PX")
-                .arg(kept_for(grant.issued_at, grant.expires_at));
-            self.within(ask(&mut self.connection.clone(), &command))
-                .await
-                .map(|()| true)
+            let key = self.key("token", hash.as_bytes());
+            let kept_for = kept_for(grant.issued_at, grant.expires_at);
+            let put = Cmd::pset_ex(key, write(&grant), kept_for);
+            self.server.ask(&put).await.map(|()| true)
         })
     }
 
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>> {
         Box::pin(async move {
-            let mut command = redis::cmd("GET");
-            command.arg(self.key("token", hash.as_bytes()));
-            let found: Option<String> = self
-                .within(ask(&mut self.connection.clone(), &command))
-                .await?;
+            let get = Cmd::get(self.key("token", hash.as_bytes()));
+            let found: Option<String> = self.server.ask(&get).await?;
             let Some(stored) = found else { return Ok(None) };
             let grant = read(&stored).ok_or(StoreErrorKind::Corrupt)?;
             Ok(Some(grant).filter(|grant| grant.is_valid_at(now)))
@@ -81,10 +72,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
 
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool> {
         Box::pin(async move {
-            let mut command = redis::cmd("DEL");
-            command.arg(self.key("token", hash.as_bytes()));
-            self.within(ask(&mut self.connection.clone(), &command))
-                .await
+            let revoke = Cmd::del(self.key("token", hash.as_bytes()));
+            self.server.ask(&revoke).await
         })
     }
 }
