@@ -6,7 +6,7 @@ use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio_postgres::error::SqlState;
@@ -15,20 +15,11 @@ use tokio_postgres::{
     AsyncMessage, Client, Config, Error, IsolationLevel, SimpleQueryMessage, Socket, Transaction,
 };
 
-type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Client, DatabaseError>> + Send + 'a>>;
+/// Opens a connection and starts the task that drives it. The task forwards notifications to the
+/// sender, several as one.
+type Connect = dyn Fn(Option<mpsc::Sender<()>>) -> Connecting + Send + Sync;
 
-/// Opens a connection and starts the task that drives it. The task forwards notifications to
-/// `tell`, several as one.
-trait Connect: Send + Sync {
-    fn connect(&self, tell: Option<mpsc::Sender<()>>) -> Connecting<'_>;
-}
-
-struct Connector<T> {
-    config: Config,
-    tls: T,
-    /// The settings of a session; `None` with transaction pooling.
-    settings: Option<String>,
-}
+type Connecting = Pin<Box<dyn Future<Output = Result<Client, DatabaseError>> + Send>>;
 
 /// Returns the settings of each session, or of each transaction (`SET LOCAL`), beside the isolation
 /// level.
@@ -66,39 +57,38 @@ pub(super) const PLAN_FREELY: &str = "SET LOCAL enable_seqscan TO DEFAULT;
     SET LOCAL jit TO DEFAULT;
     SET LOCAL plan_cache_mode TO DEFAULT";
 
-impl<T> Connect for Connector<T>
+/// Connects, and makes the settings of the session, if it is to have any.
+async fn connect<T>(
+    config: Config,
+    tls: T,
+    settings: Option<Arc<str>>,
+    tell: Option<mpsc::Sender<()>>,
+) -> Result<Client, DatabaseError>
 where
-    T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
-    T::Stream: Send,
-    T::TlsConnect: Send,
-    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
 {
-    fn connect(&self, tell: Option<mpsc::Sender<()>>) -> Connecting<'_> {
-        Box::pin(async move {
-            let (client, mut connection) = self.config.connect(self.tls.clone()).await?;
-            tokio::spawn(async move {
-                while let Some(message) = poll_fn(|context| connection.poll_message(context)).await
-                {
-                    match (message.map_err(DatabaseError::from), &tell) {
-                        (Ok(AsyncMessage::Notification(_)), Some(tell)) => drop(tell.try_send(())),
-                        (Ok(_), _) => {}
-                        (Err(error), _) => {
-                            tracing::warn!(%error, "a database connection was lost");
-                            break;
-                        }
-                    }
-                }
-            });
-            if let Some(settings) = &self.settings {
-                for message in client.simple_query(settings).await? {
-                    if matches!(message, SimpleQueryMessage::Row(row) if row.get(0) != Some("")) {
-                        return Err(DatabaseError::session_passed_on());
-                    }
+    let (client, mut connection) = config.connect(tls).await?;
+    tokio::spawn(async move {
+        while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
+            match (message.map_err(DatabaseError::from), &tell) {
+                (Ok(AsyncMessage::Notification(_)), Some(tell)) => drop(tell.try_send(())),
+                (Ok(_), _) => {}
+                (Err(error), _) => {
+                    tracing::warn!(%error, "a database connection was lost");
+                    break;
                 }
             }
-            Ok(client)
-        })
+        }
+    });
+    if let Some(settings) = settings {
+        for message in client.simple_query(&settings).await? {
+            if matches!(message, SimpleQueryMessage::Row(row) if row.get(0) != Some("")) {
+                return Err(DatabaseError::session_passed_on());
+            }
+        }
     }
+    Ok(client)
 }
 
 struct Connection {
@@ -108,7 +98,7 @@ struct Connection {
 }
 
 pub(super) struct Pool {
-    connector: Box<dyn Connect>,
+    connect: Box<Connect>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
     /// The settings of each transaction, with transaction pooling.
@@ -130,20 +120,15 @@ impl Pool {
             (Some(settings("SET LOCAL", timeout)), None)
         } else {
             let settings = settings("SET", timeout);
-            (
-                None,
-                Some(format!(
-                    "{IS_NEW}; SET bankrail.session = 'kept'; {ISOLATION}; {settings}"
-                )),
-            )
+            let once = format!("{IS_NEW}; SET bankrail.session = 'kept'; {ISOLATION}; {settings}");
+            (None, Some(Arc::from(once)))
         };
-        let connector = Box::new(Connector {
-            config,
-            tls,
-            settings,
-        });
+        let connect = move |tell| -> Connecting {
+            let (config, tls, settings) = (config.clone(), tls.clone(), settings.clone());
+            Box::pin(connect(config, tls, settings, tell))
+        };
         Self {
-            connector,
+            connect: Box::new(connect),
             idle: Mutex::default(),
             permits: Semaphore::new(options.connections),
             local,
@@ -167,7 +152,7 @@ impl Pool {
             Some(connection) => connection,
             None => {
                 let generation = self.generation.load(Ordering::Relaxed);
-                let client = self.connector.connect(None).await.map_err(Fault::Connect)?;
+                let client = (self.connect)(None).await.map_err(Fault::Connect)?;
                 Connection {
                     client,
                     prepared: Prepared::default(),
@@ -218,11 +203,7 @@ impl Pool {
             )));
         }
         let (tell, told) = mpsc::channel(1);
-        let client = self
-            .connector
-            .connect(Some(tell))
-            .await
-            .map_err(Fault::Connect)?;
+        let client = (self.connect)(Some(tell)).await.map_err(Fault::Connect)?;
         Ok(Notifications { told, client })
     }
 

@@ -162,10 +162,7 @@ impl<'a> Session<'a> {
         self,
         queries: [Query<'_>; N],
     ) -> Result<[Vec<Row>; N], Fault> {
-        let answers = self.pipeline(&queries).await?;
-        Ok(answers
-            .try_into()
-            .unwrap_or_else(|_| unreachable!("an answer for each statement")))
+        Ok(each(self.pipeline(&queries).await?))
     }
 
     /// Begins an own transaction with its first statements, as [`Session::queries`] runs them.
@@ -186,9 +183,7 @@ impl<'a> Session<'a> {
             .pipeline(&[&[begin], queries.as_slice()].concat())
             .await?;
         answers.remove(0);
-        Ok(answers
-            .try_into()
-            .unwrap_or_else(|_| unreachable!("an answer for each statement")))
+        Ok(each(answers))
     }
 
     /// Commits an own transaction with its last statements, as [`Session::queries`] runs them.
@@ -206,9 +201,7 @@ impl<'a> Session<'a> {
             .pipeline(&[queries.as_slice(), &[commit]].concat())
             .await?;
         answers.pop();
-        Ok(answers
-            .try_into()
-            .unwrap_or_else(|_| unreachable!("an answer for each statement")))
+        Ok(each(answers))
     }
 
     async fn pipeline(self, queries: &[Query<'_>]) -> Result<Vec<Vec<Row>>, Fault> {
@@ -240,6 +233,13 @@ impl<'a> Session<'a> {
         prepared.statements().insert(sql, statement.clone());
         Ok(Some(statement))
     }
+}
+
+/// Returns the rows of each statement.
+fn each<const N: usize>(answers: Vec<Vec<Row>>) -> [Vec<Row>; N] {
+    answers
+        .try_into()
+        .unwrap_or_else(|_| unreachable!("an answer for each statement"))
 }
 
 fn values<'a>(parameters: &[Typed<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
