@@ -1,11 +1,40 @@
-//! The counts of a [`State`] in a column of a table: length, current and previous of each window,
-//! with spaces.
+//! Decisions on a [`State`] in a row of a table. Its counts are one column: length, current and
+//! previous of each window, with spaces.
 
-use bankrail_rate_limit::{Counts, MAX_WINDOWS, State};
-use bankrail_values::Timestamp;
+use crate::columns::corrupt;
+use bankrail_rate_limit::{Charge, Counts, Decision, MAX_WINDOWS, State, decide};
+use bankrail_values::{StoreError, Timestamp};
 use std::fmt::Write as _;
 
-pub(crate) fn written(state: &State) -> String {
+/// Decides on a charge at `now`, and returns the columns of the state if the decision has changed
+/// it.
+pub(crate) fn charge(
+    before: State,
+    charge: &Charge<'_>,
+    now: Timestamp,
+) -> Result<(Decision, Option<StateColumns>), StoreError> {
+    let mut state = before;
+    // Its cost was checked when the charge was made.
+    let decision = decide(&mut state, charge.policy(), now, charge.cost()).map_err(corrupt)?;
+    let changed = (state != before).then(|| {
+        let high_water = state.high_water().unwrap_or(now);
+        StateColumns {
+            high_water: high_water.unix_millis(),
+            counts: written(&state),
+            expires: state.expires_at().unwrap_or(high_water).unix_millis(),
+        }
+    });
+    Ok((decision, changed))
+}
+
+/// The columns of a changed [`State`].
+pub(crate) struct StateColumns {
+    pub(crate) high_water: i64,
+    pub(crate) counts: String,
+    pub(crate) expires: i64,
+}
+
+fn written(state: &State) -> String {
     let mut text = String::new();
     for Counts {
         length,

@@ -1,11 +1,12 @@
 //! Rate-limit counters.
 
-use super::session::{Session, Transactions};
+use super::session::Session;
 use super::values::params;
 use super::{Fault, PostgresStore};
+use crate::CounterClock;
 use crate::columns::{Columns as _, FromRow as _};
-use crate::{CounterClock, counts};
-use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
+use crate::counts::{self, StateColumns};
+use bankrail_rate_limit::{Charge, CounterStore, Decision, State};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use tokio_postgres::Row;
 
@@ -60,35 +61,39 @@ pub struct PostgresCounters {
     pub(super) clock: CounterClock,
 }
 
-impl PostgresCounters {
-    async fn decide(&self, charge: Charge<'_>) -> Result<Decision, Fault> {
-        if charge.policy().windows().is_empty() {
-            return decided(&mut State::new(), &charge, charge.now());
-        }
-        let customer = charge.customer().as_bytes();
-        let call_type = charge.call_type().as_str();
-        let key = params![customer, call_type];
-        let client = self.store.client().await?;
-        if charge.cost() == 0 {
-            let rows = client.session(Transactions::Each).query(FIND, key).await?;
-            client.give_back();
-            let (now, mut state) = self.found(&rows, &charge)?;
-            return decided(&mut state, &charge, now);
-        }
-        let session = client.session(Transactions::Own);
-        let [_, rows] = session.begin_with([(LOCK, key), (FIND, key)]).await?;
-        let (now, before) = self.found(&rows, &charge)?;
-        let mut state = before;
-        let decision = decided(&mut state, &charge, now)?;
-        if state == before {
-            session.commit_with([]).await?;
-        } else {
-            keep(session, &charge, &state, now).await?;
-        }
-        client.give_back();
-        Ok(decision)
+impl CounterStore for PostgresCounters {
+    fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
+        Box::pin(async move {
+            if charge.policy().windows().is_empty() {
+                let decided = counts::charge(State::new(), &charge, charge.now());
+                return decided.map(|(decision, _)| decision);
+            }
+            let customer = charge.customer().as_bytes();
+            let call_type = charge.call_type().as_str();
+            let key = params![customer, call_type];
+            if charge.cost() == 0 {
+                let look = async |session: Session<'_>| {
+                    let (now, state) = self.found(&session.query(FIND, key).await?, &charge)?;
+                    Ok(counts::charge(state, &charge, now)?.0)
+                };
+                return self.store.with_session(look).await;
+            }
+            let decide = async |session: Session<'_>| {
+                let [_, rows] = session.begin_with([(LOCK, key), (FIND, key)]).await?;
+                let (now, before) = self.found(&rows, &charge)?;
+                let (decision, changed) = counts::charge(before, &charge, now)?;
+                match changed {
+                    Some(state) => keep(session, &charge, &state, now).await?,
+                    None => drop(session.commit_with([]).await?),
+                }
+                Ok(decision)
+            };
+            self.store.with_transaction(decide).await
+        })
     }
+}
 
+impl PostgresCounters {
     /// The time that decides, and the state.
     fn found(&self, rows: &[Row], charge: &Charge<'_>) -> Result<(Timestamp, State), Fault> {
         let row = rows
@@ -102,35 +107,24 @@ impl PostgresCounters {
     }
 }
 
-fn decided(state: &mut State, charge: &Charge<'_>, now: Timestamp) -> Result<Decision, Fault> {
-    // Its cost was checked when the charge was made.
-    decide(state, charge.policy(), now, charge.cost()).map_err(Fault::corrupt)
-}
-
 /// Keeps the state and commits.
 async fn keep(
     session: Session<'_>,
     charge: &Charge<'_>,
-    state: &State,
+    state: &StateColumns,
     now: Timestamp,
 ) -> Result<(), Fault> {
-    let high_water = state.high_water().unwrap_or(now);
-    let expires = state.expires_at().unwrap_or(high_water);
     let customer = charge.customer().as_bytes();
     let call_type = charge.call_type().as_str();
-    let high_water = high_water.unix_millis();
-    let expires = expires.unix_millis();
-    let counts = counts::written(state);
+    let StateColumns {
+        high_water,
+        counts,
+        expires,
+    } = state;
     let kept = params![customer, call_type, high_water, counts, expires];
     let expired = now.saturating_sub(EXPIRY_GRACE).unix_millis();
     session
         .commit_with([(KEEP, kept), (SWEEP, params![expired])])
         .await?;
     Ok(())
-}
-
-impl CounterStore for PostgresCounters {
-    fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
-        Box::pin(self.store.timed(self.decide(charge)))
-    }
 }

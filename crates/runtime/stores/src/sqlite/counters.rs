@@ -4,8 +4,8 @@ use super::SqliteStore;
 use super::connection::Fault;
 use super::statements::{first, run, sweep};
 use crate::counts;
-use bankrail_rate_limit::{Charge, CounterStore, Decision, State, decide};
-use bankrail_values::{StoreError, StoreFuture};
+use bankrail_rate_limit::{Charge, CounterStore, Decision, State};
+use bankrail_values::StoreFuture;
 use rusqlite::{Connection, params};
 
 const FIND: &str =
@@ -26,8 +26,8 @@ pub(super) const DAILY: &[&str] = &[FIND, KEEP, SWEEP];
 impl CounterStore for SqliteStore {
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
         if charge.policy().windows().is_empty() {
-            let allowed = decided(&mut State::new(), &charge).map_err(StoreError::from);
-            return Box::pin(std::future::ready(allowed));
+            let decided = counts::charge(State::new(), &charge, charge.now());
+            return Box::pin(std::future::ready(decided.map(|(decision, _)| decision)));
         }
         let key = (charge.customer().to_owned(), charge.call_type());
         let policy = *charge.policy();
@@ -46,34 +46,21 @@ impl CounterStore for SqliteStore {
 }
 
 fn decide_and_keep(connection: &Connection, charge: &Charge<'_>) -> Result<Decision, Fault> {
-    let key = [charge.customer(), charge.call_type().as_str()];
-    let before = first::<Option<State>>(connection, FIND, key)?
+    let (customer, call_type) = (charge.customer(), charge.call_type().as_str());
+    let before = first::<Option<State>>(connection, FIND, [customer, call_type])?
         .flatten()
         .unwrap_or_default();
-    let mut state = before;
-    let decision = decided(&mut state, charge)?;
-    if state != before {
-        keep(connection, charge, &state)?;
+    let (decision, changed) = counts::charge(before, charge, charge.now())?;
+    if let Some(state) = changed {
+        let kept = params![
+            customer,
+            call_type,
+            state.high_water,
+            state.counts,
+            state.expires
+        ];
+        run(connection, KEEP, kept)?;
         sweep(connection, SWEEP, charge.now())?;
     }
     Ok(decision)
-}
-
-fn decided(state: &mut State, charge: &Charge<'_>) -> Result<Decision, Fault> {
-    // Its cost was checked when the charge was made.
-    decide(state, charge.policy(), charge.now(), charge.cost()).map_err(Fault::corrupt)
-}
-
-fn keep(connection: &Connection, charge: &Charge<'_>, state: &State) -> Result<(), Fault> {
-    let high_water = state.high_water().unwrap_or_else(|| charge.now());
-    let expires = state.expires_at().unwrap_or(high_water);
-    let key = (charge.customer(), charge.call_type().as_str());
-    let values = params![
-        key.0,
-        key.1,
-        high_water.unix_millis(),
-        counts::written(state),
-        expires.unix_millis()
-    ];
-    run(connection, KEEP, values).map(drop)
 }
