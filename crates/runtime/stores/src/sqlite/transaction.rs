@@ -55,11 +55,7 @@ impl SqliteStore {
         E: Send + 'static,
     {
         let run = move |connection: &Connection| Ok(kept_if_ok(work(&Transaction::on(connection))));
-        self.database
-            .write_alone(run)
-            .await
-            .map_err(TransactionError::Store)?
-            .map_err(TransactionError::Undone)
+        TransactionError::of(self.database.write_alone(run).await)
     }
 
     /// Like [`SqliteStore::transaction`], in a transaction that other writes may share, so that
@@ -83,11 +79,7 @@ impl SqliteStore {
         E: Send + 'static,
     {
         let run = move |connection: &Connection| Ok(kept_if_ok(work(&Transaction::on(connection))));
-        self.database
-            .write_shared(run)
-            .await
-            .map_err(TransactionError::Store)?
-            .map_err(TransactionError::Undone)
+        TransactionError::of(self.database.write_shared(run).await)
     }
 
     /// Runs `work`, which only reads, on a thread that reads: no write waits for it. It sees one
@@ -106,14 +98,11 @@ impl SqliteStore {
         E: Send + 'static,
     {
         let run = move |connection: &Connection| Ok(Outcome::Undo(work(connection)));
-        self.database
-            .read_alone(run)
-            .await
-            .map_err(TransactionError::Store)?
-            .map_err(TransactionError::Undone)
+        TransactionError::of(self.database.read_alone(run).await)
     }
 }
 
+/// Keeps the effects of work that succeeded.
 fn kept_if_ok<T, E>(done: Result<T, E>) -> Outcome<Result<T, E>> {
     if done.is_ok() {
         Outcome::Keep(done)
@@ -151,6 +140,12 @@ pub enum TransactionError<E> {
     /// The store failed.
     #[error("the transaction failed")]
     Store(#[source] StoreError),
+}
+
+impl<E> TransactionError<E> {
+    fn of<T>(answer: Result<Result<T, E>, StoreError>) -> Result<T, Self> {
+        answer.map_err(Self::Store)?.map_err(Self::Undone)
+    }
 }
 
 impl<E: From<StoreError>> TransactionError<E> {
