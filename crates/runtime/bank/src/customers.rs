@@ -31,7 +31,7 @@ mod set;
 #[cfg(feature = "toml")]
 mod text;
 
-pub use self::account::AccountRegistrar;
+pub use self::account::{AccountRegistrar, AccountsOfCustomer};
 pub use self::api_key::ApiKeyRecord;
 #[cfg(feature = "postgres")]
 pub use self::directory::PostgresDirectory;

@@ -15,7 +15,7 @@ pub use load::{LoadError, Loaded, RowError};
 pub use look::LedgerAccount;
 
 use super::Booking;
-use crate::customers::AccountRegistrar;
+use crate::customers::{AccountRegistrar, AccountsOfCustomer};
 #[cfg(feature = "sqlite")]
 use crate::sql::now;
 use crate::sql::{Engine, corrupt, whole};
@@ -282,7 +282,7 @@ impl<S: Engine> SqlLedger<S> {
 impl<S: Engine> SqlLedger<S> {
     async fn register_customers(
         &self,
-        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
+        customers: Vec<AccountsOfCustomer>,
     ) -> Result<(), StoreError> {
         let register = async move |connection: &S::Connection<'_>| {
             for (customer, accounts) in &customers {
@@ -457,18 +457,7 @@ impl Ledger for PostgresLedger {
 /// a currency other than before, are a [conflict](StoreErrorKind::Conflict).
 #[cfg(feature = "sqlite")]
 impl AccountRegistrar for SqliteLedger {
-    fn register(
-        &self,
-        customer: CustomerCode,
-        accounts: Vec<(AccountId, RegisteredAccount)>,
-    ) -> StoreFuture<'_, ()> {
-        Box::pin(self.register_customers(vec![(customer, accounts)]))
-    }
-
-    fn register_all(
-        &self,
-        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
-    ) -> StoreFuture<'_, ()> {
+    fn register(&self, customers: Vec<AccountsOfCustomer>) -> StoreFuture<'_, ()> {
         Box::pin(self.register_customers(customers))
     }
 }
@@ -477,18 +466,7 @@ impl AccountRegistrar for SqliteLedger {
 /// a currency other than before, are a [conflict](StoreErrorKind::Conflict).
 #[cfg(feature = "postgres")]
 impl AccountRegistrar for PostgresLedger {
-    fn register(
-        &self,
-        customer: CustomerCode,
-        accounts: Vec<(AccountId, RegisteredAccount)>,
-    ) -> StoreFuture<'_, ()> {
-        Box::pin(self.register_customers(vec![(customer, accounts)]))
-    }
-
-    fn register_all(
-        &self,
-        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
-    ) -> StoreFuture<'_, ()> {
+    fn register(&self, customers: Vec<AccountsOfCustomer>) -> StoreFuture<'_, ()> {
         Box::pin(self.register_customers(customers))
     }
 }

@@ -19,9 +19,9 @@ mod sql;
 
 pub use booking::{Booking, BookingError, BookingKind, BookingKindError, BookingMember};
 pub use customers::{
-    AccountRegistrar, ApiKeyRecord, CustomerRecord, CustomerRecordError, CustomerRecordErrorKind,
-    CustomerSet, CustomerSource, CustomersError, DirectoryFollower, EndpointRecord, LimitOverride,
-    LimitOverrideError, Place, RecordPart,
+    AccountRegistrar, AccountsOfCustomer, ApiKeyRecord, CustomerRecord, CustomerRecordError,
+    CustomerRecordErrorKind, CustomerSet, CustomerSource, CustomersError, DirectoryFollower,
+    EndpointRecord, LimitOverride, LimitOverrideError, Place, RecordPart,
 };
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use customers::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};

@@ -13,44 +13,24 @@ use bankrail_values::StoreFuture;
     message = "`{Self}` does not take registered accounts",
     label = "not an `AccountRegistrar`",
     note = "pass `Arc::new(SqliteLedger::new(store))` of `bankrail_bank`, or implement `AccountRegistrar`",
-    note = "a closure is one too: `Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()>`"
+    note = "a closure is one too: `Fn(Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>) -> StoreFuture<'static, ()>`"
 )]
 pub trait AccountRegistrar: Send + Sync {
-    /// Replaces the customer's accounts. An empty list removes all of them. Repeating a call
-    /// changes nothing.
-    fn register(
-        &self,
-        customer: CustomerCode,
-        accounts: Vec<(AccountId, RegisteredAccount)>,
-    ) -> StoreFuture<'_, ()>;
-
-    /// Replaces the accounts of several customers, as when a provider starts. After an error the
-    /// caller registers each customer separately. Default: one after the other.
-    fn register_all(
-        &self,
-        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
-    ) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            for (customer, accounts) in customers {
-                self.register(customer, accounts).await?;
-            }
-            Ok(())
-        })
-    }
+    /// Replaces the accounts of each of these customers. An empty list removes all of a customer's.
+    /// Repeating a call changes nothing. After an error the caller registers each customer
+    /// separately.
+    fn register(&self, customers: Vec<AccountsOfCustomer>) -> StoreFuture<'_, ()>;
 }
+
+/// A customer, and the accounts that are registered for the customer.
+pub type AccountsOfCustomer = (CustomerCode, Vec<(AccountId, RegisteredAccount)>);
 
 #[diagnostic::do_not_recommend]
 impl<F> AccountRegistrar for F
 where
-    F: Fn(CustomerCode, Vec<(AccountId, RegisteredAccount)>) -> StoreFuture<'static, ()>
-        + Send
-        + Sync,
+    F: Fn(Vec<AccountsOfCustomer>) -> StoreFuture<'static, ()> + Send + Sync,
 {
-    fn register(
-        &self,
-        customer: CustomerCode,
-        accounts: Vec<(AccountId, RegisteredAccount)>,
-    ) -> StoreFuture<'_, ()> {
-        self(customer, accounts)
+    fn register(&self, customers: Vec<AccountsOfCustomer>) -> StoreFuture<'_, ()> {
+        self(customers)
     }
 }

@@ -1,7 +1,7 @@
 //! Follower of a directory, which applies limits, webhook endpoints and accounts.
 
 use super::record::set_limits;
-use super::{AccountRegistrar, CustomerSet, EndpointRecord, LimitOverride};
+use super::{AccountRegistrar, AccountsOfCustomer, CustomerSet, EndpointRecord, LimitOverride};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_mailbox::EndpointId;
 use bankrail_rate_limit::Limiter;
@@ -245,68 +245,58 @@ impl DirectoryFollower {
             return Ok(());
         };
         let wanted = wanted(customers, |record| &record.accounts);
-        let removed = self
-            .applied
-            .accounts
-            .keys()
-            .filter(|code| !wanted.contains_key(*code));
-        let removed: Vec<CustomerCode> = removed.cloned().collect();
-        let mut registered = BTreeMap::new();
-        self.applied
-            .refused
-            .retain(|code, _| wanted.contains_key(code) || removed.contains(code));
-        let mut changed = wanted
+        let applied = &self.applied.accounts;
+        let changed = wanted
             .iter()
-            .filter(|(code, accounts)| self.applied.accounts.get(*code) != Some(accounts));
-        loop {
-            let batch: Vec<_> = changed
-                .by_ref()
-                .take(MAX_BATCH_CUSTOMERS)
-                .map(|(c, a)| (c.clone(), a.clone()))
-                .collect();
-            // A batch is refused as a whole: each customer is tried separately below.
-            if batch.len() < 2 || registrar.register_all(batch.clone()).await.is_err() {
-                break;
-            }
-            registered.extend(batch);
-        }
-        self.applied.accounts.append(&mut registered);
+            .filter(|(code, accounts)| applied.get(*code) != Some(accounts))
+            .map(|(code, accounts)| (code.clone(), accounts.clone()));
+        let gone = applied.keys().filter(|code| !wanted.contains_key(*code));
+        let changed: Vec<AccountsOfCustomer> = changed
+            .chain(gone.map(|code| (code.clone(), Vec::new())))
+            .collect();
+        let is_changed = |code: &CustomerCode| changed.iter().any(|(other, _)| other == code);
+        self.applied.refused.retain(|code, _| is_changed(code));
         let mut outcome = Ok(());
-        let gone = removed.into_iter().map(|code| (code, None));
-        for (code, accounts) in gone.chain(
-            wanted
-                .into_iter()
-                .map(|(code, accounts)| (code, Some(accounts))),
-        ) {
-            if accounts.is_some() && self.applied.accounts.get(&code) == accounts.as_ref() {
-                self.applied.refused.remove(&code);
+        for batch in changed.chunks(MAX_BATCH_CUSTOMERS) {
+            if batch.len() > 1 && registrar.register(batch.to_vec()).await.is_ok() {
+                batch
+                    .iter()
+                    .for_each(|one| self.applied.register(one, &wanted));
                 continue;
             }
-            match (
-                registrar
-                    .register(code.clone(), accounts.clone().unwrap_or_default())
-                    .await,
-                accounts,
-            ) {
-                (Ok(()), accounts) => {
-                    self.applied.refused.remove(&code);
-                    match accounts {
-                        Some(accounts) => drop(self.applied.accounts.insert(code, accounts)),
-                        None => drop(self.applied.accounts.remove(&code)),
+            // A batch is refused as a whole, so each customer is tried separately.
+            for one @ (code, _) in batch {
+                match registrar.register(vec![one.clone()]).await {
+                    Ok(()) => self.applied.register(one, &wanted),
+                    Err(error) => {
+                        let kind = error.kind();
+                        // Once for each kind, because a refused customer is tried again at each
+                        // interval.
+                        if self.applied.refused.insert(code.clone(), kind) != Some(kind) {
+                            tracing::error!(customer = %code, error = %kind, "a customer's accounts were not registered");
+                        }
+                        outcome = Err(error);
                     }
-                }
-                (Err(error), _) => {
-                    let kind = error.kind();
-                    // Once for each kind, because a refused customer is tried again at each
-                    // interval.
-                    if self.applied.refused.insert(code.clone(), kind) != Some(kind) {
-                        tracing::error!(customer = %code, error = %kind, "a customer's accounts were not registered");
-                    }
-                    outcome = Err(error);
                 }
             }
         }
         outcome
+    }
+}
+
+impl Applied {
+    /// Notes that a customer's accounts were registered.
+    fn register(
+        &mut self,
+        (code, accounts): &AccountsOfCustomer,
+        wanted: &BTreeMap<CustomerCode, Vec<(AccountId, RegisteredAccount)>>,
+    ) {
+        self.refused.remove(code);
+        if wanted.contains_key(code) {
+            self.accounts.insert(code.clone(), accounts.clone());
+        } else {
+            self.accounts.remove(code);
+        }
     }
 }
 

@@ -3,12 +3,11 @@
 use super::fixture::{Folder, customer, record};
 use crate::engines::{Customers, Engine, over_both};
 use bankrail_bank::{
-    AccountRegistrar, CustomerSet, DirectoryFollower, SqlDirectoryOptions, SqliteLedger,
+    AccountRegistrar, AccountsOfCustomer, CustomerSet, DirectoryFollower, SqlDirectoryOptions,
+    SqliteLedger,
 };
-use bankrail_client_assertion::CustomerCode;
 use bankrail_rate_limit::{CallType, Limiter, default_limits};
 use bankrail_secured_payload::{SealOptions, Sealer};
-use bankrail_service::RegisteredAccount;
 use bankrail_service::delivery::{Endpoints, SealPayload};
 use bankrail_statement::AccountId;
 use bankrail_stores::sqlite::SqliteStore;
@@ -30,37 +29,25 @@ struct Register {
 }
 
 impl AccountRegistrar for Register {
-    fn register(
-        &self,
-        customer: CustomerCode,
-        accounts: Vec<(AccountId, RegisteredAccount)>,
-    ) -> StoreFuture<'_, ()> {
+    fn register(&self, customers: Vec<AccountsOfCustomer>) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            self.calls.fetch_add(1, Ordering::SeqCst);
-            if self.fails.load(Ordering::SeqCst) && customer.as_str() == "ACME" {
-                return Err(StoreErrorKind::Unavailable.into());
+            if customers.len() > 1 {
+                self.together.lock().unwrap().push(customers.len());
             }
-            let accounts = accounts
-                .into_iter()
-                .map(|(id, account)| format!("{id} {}", account.currency))
-                .collect();
-            self.accounts
-                .lock()
-                .unwrap()
-                .insert(customer.to_string(), accounts);
-            self.learned.notify_one();
-            Ok(())
-        })
-    }
-
-    fn register_all(
-        &self,
-        customers: Vec<(CustomerCode, Vec<(AccountId, RegisteredAccount)>)>,
-    ) -> StoreFuture<'_, ()> {
-        Box::pin(async move {
-            self.together.lock().unwrap().push(customers.len());
             for (customer, accounts) in customers {
-                self.register(customer, accounts).await?;
+                self.calls.fetch_add(1, Ordering::SeqCst);
+                if self.fails.load(Ordering::SeqCst) && customer.as_str() == "ACME" {
+                    return Err(StoreErrorKind::Unavailable.into());
+                }
+                let accounts = accounts
+                    .into_iter()
+                    .map(|(id, account)| format!("{id} {}", account.currency))
+                    .collect();
+                self.accounts
+                    .lock()
+                    .unwrap()
+                    .insert(customer.to_string(), accounts);
+                self.learned.notify_one();
             }
             Ok(())
         })
