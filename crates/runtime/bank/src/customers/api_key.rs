@@ -8,10 +8,14 @@ use bankrail_values::Timestamp;
 /// A key is replaced without an interruption while two are valid: add the new one, and let the old
 /// one expire when the customer has changed over.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ApiKeyRecord {
-    pub(super) hash: ApiKeyHash,
-    pub(super) not_before: Option<Timestamp>,
-    pub(super) expires: Option<Timestamp>,
+    /// The hash.
+    pub hash: ApiKeyHash,
+    /// The first instant at which the key is valid; `None` if it always was.
+    pub not_before: Option<Timestamp>,
+    /// The first instant at which the key is no longer valid; `None` if it lasts.
+    pub expires: Option<Timestamp>,
 }
 
 impl ApiKeyRecord {
@@ -23,38 +27,6 @@ impl ApiKeyRecord {
             not_before: None,
             expires: None,
         }
-    }
-
-    /// Sets the first instant at which the key is valid. Default: always.
-    #[must_use]
-    pub const fn not_before(mut self, instant: Timestamp) -> Self {
-        self.not_before = Some(instant);
-        self
-    }
-
-    /// Sets the first instant at which the key is no longer valid. Default: never.
-    #[must_use]
-    pub const fn expires(mut self, instant: Timestamp) -> Self {
-        self.expires = Some(instant);
-        self
-    }
-
-    /// Returns the hash.
-    #[must_use]
-    pub const fn hash(&self) -> ApiKeyHash {
-        self.hash
-    }
-
-    /// Returns the first instant at which the key is valid.
-    #[must_use]
-    pub const fn valid_from(&self) -> Option<Timestamp> {
-        self.not_before
-    }
-
-    /// Returns the first instant at which the key is no longer valid.
-    #[must_use]
-    pub const fn valid_until(&self) -> Option<Timestamp> {
-        self.expires
     }
 
     /// Returns true if the key is valid at `now`.

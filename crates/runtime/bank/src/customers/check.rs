@@ -110,22 +110,22 @@ impl<'a> Checker<'a> {
     fn check_api_keys(&mut self, record: Parts<'_>, places: &dyn Places) {
         for (at, key) in record.api_keys.iter().enumerate() {
             let place = places.of(RecordPart::ApiKey(at));
-            if key.hash() == ApiKeyHash::of(b"") {
+            if key.hash == ApiKeyHash::of(b"") {
                 self.errors.push(value(
                     &place,
                     "expected the hash of an API key, found that of an empty text",
                 ));
             }
-            if let (Some(from), Some(until)) = (key.valid_from(), key.valid_until())
+            if let (Some(from), Some(until)) = (key.not_before, key.expires)
                 && from >= until
             {
                 let reason =
                     format!("expected an API key that expires after {from}, found {until}");
                 self.errors.push(value(&place, reason));
             }
-            match self.api_keys.get(&key.hash()) {
+            match self.api_keys.get(&key.hash) {
                 Some(other) => self.errors.push(taken(place, "an API key", other)),
-                None => drop(self.api_keys.insert(key.hash(), place)),
+                None => drop(self.api_keys.insert(key.hash, place)),
             }
         }
     }

@@ -186,7 +186,7 @@ impl<S: Engine> SqlDirectory<S> {
             };
             record
                 .api_keys
-                .retain(|known| known.valid_until().is_none_or(|until| now < until));
+                .retain(|known| known.expires.is_none_or(|until| now < until));
             record.api_keys.push(key);
             rows::put(connection, &[&record]).await?;
             Ok(true)

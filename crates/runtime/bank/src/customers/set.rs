@@ -49,7 +49,7 @@ impl CustomerSet {
         let customer = Arc::new(record.customer.clone());
         for key in &record.api_keys {
             self.by_api_key
-                .insert(key.hash(), (key.clone(), Arc::clone(&customer)));
+                .insert(key.hash, (key.clone(), Arc::clone(&customer)));
         }
         self.records.insert(record.customer.code.clone(), record);
     }
@@ -116,7 +116,7 @@ impl CustomerSet {
             return;
         };
         for key in &record.api_keys {
-            let hash = key.hash();
+            let hash = key.hash;
             // Unless another customer has taken the key over.
             if self
                 .by_api_key

@@ -163,9 +163,9 @@ impl KeyText {
 impl From<&ApiKeyRecord> for ApiKeyText {
     fn from(key: &ApiKeyRecord) -> Self {
         Self {
-            sha256: Some(unplaced_text(key.hash())),
-            not_before: key.valid_from().map(datetime),
-            expires: key.valid_until().map(datetime),
+            sha256: Some(unplaced_text(key.hash)),
+            not_before: key.not_before.map(datetime),
+            expires: key.expires.map(datetime),
             key: None,
         }
     }

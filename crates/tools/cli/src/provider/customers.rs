@@ -108,13 +108,13 @@ pub(super) fn rotated(
     let _alone = folders.lock_changes()?;
     change(folders, code, |record| {
         for key in &mut record.api_keys {
-            if key.valid_until().is_none_or(|until| end < until) {
-                *key = key.clone().expires(end);
+            if key.expires.is_none_or(|until| end < until) {
+                key.expires = Some(end);
             }
         }
         record
             .api_keys
-            .retain(|key| key.valid_until().is_some_and(|until| now < until));
+            .retain(|key| key.expires.is_some_and(|until| now < until));
         record.api_keys.push(api_key_record(&api_key));
     })?;
     // After the customer's file: a connection must not have a key that the provider does not know.

@@ -105,7 +105,7 @@ impl Cache {
 impl CachedCustomer {
     fn with_key(&self, key: ApiKeyHash, now: Timestamp) -> Option<Arc<Customer>> {
         let mut keys = self.api_keys.iter();
-        let key = keys.find(|known| known.hash() == key)?;
+        let key = keys.find(|known| known.hash == key)?;
         key.is_valid_at(now).then(|| Arc::clone(&self.customer))
     }
 }

@@ -172,10 +172,10 @@ pub(super) async fn retire(
     let begins_later = |from: Option<Timestamp>| from.is_some_and(|from| from >= at);
     record
         .api_keys
-        .retain(|key| key.hash() != hash || !begins_later(key.valid_from()));
+        .retain(|key| key.hash != hash || !begins_later(key.not_before));
     for key in &mut record.api_keys {
-        if key.hash() == hash && key.valid_until().is_none_or(|until| until > at) {
-            *key = key.clone().expires(at);
+        if key.hash == hash && key.expires.is_none_or(|until| until > at) {
+            key.expires = Some(at);
         }
     }
     write(connection, &[&record]).await?;
@@ -218,7 +218,7 @@ fn names(record: &CustomerRecord) -> BTreeSet<(&'static str, String)> {
     let api_keys = record
         .api_keys
         .iter()
-        .map(|key| ("api_key", key.hash().to_string()));
+        .map(|key| ("api_key", key.hash.to_string()));
     let accounts = record
         .accounts
         .iter()

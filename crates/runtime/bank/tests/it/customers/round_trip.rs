@@ -46,15 +46,10 @@ fn api_key() -> impl Strategy<Value = ApiKeyRecord> {
         option::of(instant()),
     )
         .prop_map(|(hash, from, until)| {
-            let key = ApiKeyRecord::new(ApiKeyHash::from_bytes(hash));
-            let key = match from {
-                Some(from) => key.not_before(from),
-                None => key,
-            };
-            match until.filter(|until| from.is_none_or(|from| from < *until)) {
-                Some(until) => key.expires(until),
-                None => key,
-            }
+            let mut key = ApiKeyRecord::new(ApiKeyHash::from_bytes(hash));
+            key.not_before = from;
+            key.expires = until.filter(|until| from.is_none_or(|from| from < *until));
+            key
         })
 }
 

@@ -202,7 +202,8 @@ async fn an_api_key_is_replaced_without_an_interruption<E: Engine>() {
         ["new", "third"].map(|key| ApiKeyRecord::new(hash(key)))
     );
     // A key that would end before it begins is gone.
-    let later = ApiKeyRecord::new(hash("later")).not_before(Timestamp::MAX);
+    let mut later = ApiKeyRecord::new(hash("later"));
+    later.not_before = Some(Timestamp::MAX);
     directory.add_api_key(&code("ACME"), later).await.unwrap();
     assert!(
         directory
