@@ -25,6 +25,7 @@ use bankrail_webhook::MessageKind;
 use std::collections::HashMap;
 use toml::Spanned;
 use toml::value::{Datetime, Offset};
+use zeroize::Zeroizing;
 
 /// The parts of a record that could be read, each with its place. Other parts may have errors.
 #[derive(Debug)]
@@ -299,28 +300,17 @@ fn endpoint_api_key(
     text: &Spanned<EndpointApiKeyText>,
 ) -> Option<(String, SecretString)> {
     let key = text.get_ref();
-    let (path, secret) = match (&key.value, &key.file) {
-        (Some(value), None) => (reader.file.to_owned(), SecretString::from(value.as_str())),
-        (None, Some(name)) => {
-            let (path, content) = keys::content(reader, name)?;
-            let content = content.trim_end_matches(['\r', '\n']);
-            (path, SecretString::from(content))
-        }
-        (value, _) => {
-            let found = if value.is_some() { "several" } else { "none" };
-            reader.expected(text, format!("expected one of value, file, found {found}"));
-            return None;
-        }
+    let secret = secret(reader, text, ("value", &key.value), &key.file)?;
+    let secret = match key.file {
+        Some(_) => secret.trim_end_matches(['\r', '\n']),
+        None => &secret,
     };
-    if let Some(files) = &mut reader.files {
-        files.note_secret(&path);
-    }
-    if secret.expose_secret().is_empty() {
+    if secret.is_empty() {
         reader.expected(text, "expected an API key, found an empty text");
         return None;
     }
-    let header = key.header.clone();
-    Some((header.unwrap_or_else(|| API_KEY.to_string()), secret))
+    let header = key.header.clone().unwrap_or_else(|| API_KEY.to_string());
+    Some((header, SecretString::from(secret)))
 }
 
 /// Returns the certificate of `pem` or of the content of `file`.
@@ -329,20 +319,32 @@ fn client_certificate(
     text: &Spanned<ClientCertificateText>,
 ) -> Option<ClientCertificate> {
     let certificate = text.get_ref();
-    let (path, pem) = match (&certificate.pem, &certificate.file) {
-        (Some(pem), None) => (reader.file.to_owned(), pem.clone()),
-        (None, Some(name)) => keys::content(reader, name)?,
-        (pem, _) => {
-            let found = if pem.is_some() { "several" } else { "none" };
-            reader.expected(text, format!("expected one of file, pem, found {found}"));
+    let pem = secret(reader, text, ("pem", &certificate.pem), &certificate.file)?;
+    let read = ClientCertificate::from_pem(&pem);
+    reader.checked(text, read.map_err(|error| causes(&error)))
+}
+
+/// Returns the secret of a table with exactly one of a member of this name and `file`.
+fn secret<T>(
+    reader: &mut Reader<'_>,
+    text: &Spanned<T>,
+    (name, value): (&str, &Option<Zeroizing<String>>),
+    file: &Option<Spanned<String>>,
+) -> Option<Zeroizing<String>> {
+    let (path, secret) = match (value, file) {
+        (Some(value), None) => (reader.file.to_owned(), value.clone()),
+        (None, Some(file)) => keys::content(reader, file)?,
+        (value, _) => {
+            let found = if value.is_some() { "several" } else { "none" };
+            let reason = format!("expected one of {name}, file, found {found}");
+            reader.expected(text, reason);
             return None;
         }
     };
     if let Some(files) = &mut reader.files {
         files.note_secret(&path);
     }
-    let read = ClientCertificate::from_pem(&pem);
-    reader.checked(text, read.map_err(|error| causes(&error)))
+    Some(secret)
 }
 
 /// Returns an instant that is stated as a date and time with an offset, such as

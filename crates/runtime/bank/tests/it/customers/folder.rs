@@ -247,7 +247,7 @@ fn an_endpoint_has_a_client_certificate_of_its_own() {
             "expected a client certificate and its private key as PEM",
         ),
         ("{ file = \"absent.pem\" }", "absent.pem: cannot be read"),
-        ("{}", "expected one of file, pem, found none"),
+        ("{}", "expected one of pem, file, found none"),
     ] {
         endpoint(certificate);
         let refused = folder.refused();
