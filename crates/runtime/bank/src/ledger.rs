@@ -5,25 +5,24 @@ mod book;
 mod error;
 mod forget;
 mod load;
-mod look;
 mod page;
 mod stored;
 
 pub use book::Booked;
 pub use error::{AccountError, BookError, ForgetError, RegisterError};
 pub use load::{LoadError, Loaded, RowError};
-pub use look::LedgerAccount;
 
 use super::Booking;
 use crate::customers::{AccountRegistrar, AccountsOfCustomer};
+use crate::sql::Engine;
 #[cfg(feature = "sqlite")]
-use crate::sql::now;
-use crate::sql::{Engine, corrupt, whole};
+use crate::sql::whole;
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{
     Ledger, LedgerAnswer, LedgerEntry, PageEntry, RegisteredAccount, ReportDay, StatementQuery,
 };
 use bankrail_statement::AccountId;
+use bankrail_stores::corrupt;
 #[cfg(feature = "postgres")]
 use bankrail_stores::postgres::{InTransaction, PostgresStore};
 #[cfg(feature = "sqlite")]
@@ -97,9 +96,6 @@ pub struct SqlLedger<S> {
 }
 
 impl<S> SqlLedger<S> {
-    /// The maximum number of accounts that are listed at once.
-    pub const MAX_LISTED: u32 = 1000;
-
     /// Creates the ledger in this store.
     #[must_use]
     pub fn new(store: S) -> Self {
@@ -138,58 +134,12 @@ impl<S: Engine> SqlLedger<S> {
     /// # Errors
     /// [`StoreError`] if the store fails.
     pub async fn balance(&self, account: &AccountId) -> Result<Option<Money>, StoreError> {
-        Ok(self.account(account).await?.map(|account| account.balance))
-    }
-
-    /// Returns an account with its balance and the number of its entries; `None` without such an
-    /// account.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store fails.
-    pub async fn account(&self, account: &AccountId) -> Result<Option<LedgerAccount>, StoreError> {
         let account = account.clone();
         let find = async move |connection: &S::Connection<'_>| {
-            account::find(connection, &account)
-                .await?
-                .map(LedgerAccount::try_from)
-                .transpose()
+            let found = account::find(connection, &account).await?;
+            Ok(found.map(|found| Money::new(found.balance, found.currency)))
         };
         self.store.read(find).await
-    }
-
-    /// Returns the accounts after `after` in the order of their identifiers, also those that are
-    /// registered for no customer: at most `most`, and [`SqlLedger::MAX_LISTED`].
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store fails.
-    pub async fn accounts(
-        &self,
-        after: Option<&AccountId>,
-        most: u32,
-    ) -> Result<Vec<LedgerAccount>, StoreError> {
-        // No identifier is empty.
-        let after = after.map_or_else(String::new, ToString::to_string);
-        self.store
-            .read(async move |connection| {
-                look::list(connection, &after, most.min(Self::MAX_LISTED)).await
-            })
-            .await
-    }
-
-    /// Returns the last day before `before`, or the last one of all, with an entry of an account;
-    /// `None` without such a day or account. The cost does not grow with the account's entries.
-    ///
-    /// # Errors
-    /// [`StoreError`] if the store fails.
-    pub async fn last_day(
-        &self,
-        account: &AccountId,
-        before: Option<Date>,
-    ) -> Result<Option<Date>, StoreError> {
-        let account = account.clone();
-        self.store
-            .read(async move |connection| look::last_day(connection, &account, before).await)
-            .await
     }
 
     /// Deletes the entries of days before `day`, and returns their number. Balances and the numbers
@@ -323,20 +273,6 @@ impl<S: Engine> SqlLedger<S> {
 
 #[cfg(feature = "sqlite")]
 impl SqlLedger<SqliteStore> {
-    /// Like [`SqlLedger::register`], within the caller's transaction.
-    ///
-    /// # Errors
-    /// [`RegisterError`], and then nothing is changed.
-    pub fn register_within(
-        transaction: &Transaction<'_>,
-        customer: &CustomerCode,
-        accounts: &[(AccountId, RegisteredAccount)],
-    ) -> Result<(), RegisterError> {
-        let register =
-            async |connection: &_| account::register(connection, customer, accounts).await;
-        now(whole(transaction.connection(), register))
-    }
-
     /// Like [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
     /// transaction commits.
     ///
@@ -348,50 +284,18 @@ impl SqlLedger<SqliteStore> {
         account: &AccountId,
         booking: &Booking,
     ) -> Result<Booked, BookError> {
-        self.book_entry_within(
-            transaction,
-            account,
-            &booking.to_entry()?,
-            booking.idempotency_key(),
+        let (entry, key) = (booking.to_entry()?, booking.idempotency_key());
+        let connection = transaction.connection();
+        let report_day = self.report_day.get();
+        whole(
+            connection,
+            book::book(connection, account, &entry, key, report_day),
         )
-    }
-
-    /// Like [`SqlLedger::book_entry`], within the caller's transaction.
-    ///
-    /// # Errors
-    /// [`BookError`], and then nothing is changed.
-    pub fn book_entry_within(
-        &self,
-        transaction: &Transaction<'_>,
-        account: &AccountId,
-        entry: &LedgerEntry,
-        key: Option<&str>,
-    ) -> Result<Booked, BookError> {
-        let book = async |connection: &_| {
-            book::book(connection, account, entry, key, self.report_day.get()).await
-        };
-        now(whole(transaction.connection(), book))
     }
 }
 
 #[cfg(feature = "postgres")]
 impl SqlLedger<PostgresStore> {
-    /// Like [`SqlLedger::register`], within the caller's transaction. Others that register accounts
-    /// of the customer wait for its end.
-    ///
-    /// # Errors
-    /// [`RegisterError`], and then nothing is changed. After [`StoreError`] the transaction is
-    /// void.
-    pub async fn register_within(
-        transaction: InTransaction<'_>,
-        customer: &CustomerCode,
-        accounts: &[(AccountId, RegisteredAccount)],
-    ) -> Result<(), RegisterError> {
-        let register =
-            async |connection: &_| account::register(connection, customer, accounts).await;
-        whole(&transaction, register).await
-    }
-
     /// Like [`SqlLedger::book`], within the caller's transaction: the entry is booked if the
     /// transaction commits. Others that book on the account wait for its end.
     ///
@@ -403,28 +307,9 @@ impl SqlLedger<PostgresStore> {
         account: &AccountId,
         booking: &Booking,
     ) -> Result<Booked, BookError> {
-        self.book_entry_within(
-            transaction,
-            account,
-            &booking.to_entry()?,
-            booking.idempotency_key(),
-        )
-        .await
-    }
-
-    /// Like [`SqlLedger::book_entry`], within the caller's transaction.
-    ///
-    /// # Errors
-    /// [`BookError`], and then nothing is changed. After [`StoreError`] the transaction is void.
-    pub async fn book_entry_within(
-        &self,
-        transaction: InTransaction<'_>,
-        account: &AccountId,
-        entry: &LedgerEntry,
-        key: Option<&str>,
-    ) -> Result<Booked, BookError> {
+        let (entry, key) = (booking.to_entry()?, booking.idempotency_key());
         // After the first change only a query can fail, and then the transaction is void.
-        book::book(&transaction, account, entry, key, self.report_day.get()).await
+        book::book(&transaction, account, &entry, key, self.report_day.get()).await
     }
 }
 

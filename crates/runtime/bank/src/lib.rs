@@ -29,8 +29,8 @@ pub use customers::{CustomerChangeError, SqlDirectory, SqlDirectoryOptions};
 pub use customers::{CustomerFolder, CustomerFolderOptions};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use ledger::{
-    AccountError, BookError, Booked, ForgetError, LedgerAccount, LoadError, Loaded, RegisterError,
-    RowError, SqlLedger,
+    AccountError, BookError, Booked, ForgetError, LoadError, Loaded, RegisterError, RowError,
+    SqlLedger,
 };
 #[cfg(feature = "postgres")]
 pub use {customers::PostgresDirectory, ledger::PostgresLedger};

@@ -9,10 +9,10 @@ mod postgres;
 mod sqlite;
 
 #[cfg(feature = "sqlite")]
-pub(crate) use sqlite::now;
+pub(crate) use sqlite::whole;
 
 use bankrail_stores::Cells;
-use bankrail_values::{StoreError, StoreErrorKind};
+use bankrail_values::StoreError;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -151,78 +151,4 @@ pub(crate) async fn row<T>(
     read: impl Fn(&dyn Cells) -> Result<T, StoreError>,
 ) -> Result<Option<T>, StoreError> {
     Ok(rows(connection, sql, values, read).await?.pop())
-}
-
-/// A type of values that a column holds.
-pub(crate) trait FromCell<'a>: Sized {
-    fn from_cell(row: &'a dyn Cells, column: &str) -> Result<Option<Self>, StoreError>;
-}
-
-impl<'a> FromCell<'a> for &'a str {
-    fn from_cell(row: &'a dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
-        row.text(column)
-    }
-}
-
-impl FromCell<'_> for String {
-    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
-        Ok(row.text(column)?.map(ToOwned::to_owned))
-    }
-}
-
-impl FromCell<'_> for i64 {
-    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
-        row.integer(column)
-    }
-}
-
-impl FromCell<'_> for bool {
-    fn from_cell(row: &dyn Cells, column: &str) -> Result<Option<Self>, StoreError> {
-        Ok(row.integer(column)?.map(|number| number != 0))
-    }
-}
-
-/// Returns the value of a column that may have none.
-pub(crate) fn maybe<'a, T: FromCell<'a>>(
-    row: &'a dyn Cells,
-    column: &str,
-) -> Result<Option<T>, StoreError> {
-    T::from_cell(row, column)
-}
-
-pub(crate) fn get<'a, T: FromCell<'a>>(row: &'a dyn Cells, column: &str) -> Result<T, StoreError> {
-    T::from_cell(row, column)?.ok_or_else(|| {
-        corrupt(format!(
-            "expected a value in the column {column}, found none"
-        ))
-    })
-}
-
-/// Makes the error of a row that this version cannot read.
-pub(crate) fn corrupt(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
-    StoreError::new(StoreErrorKind::Corrupt, cause)
-}
-
-/// Runs a part of a transaction within a savepoint: its effects stay together, even if the caller
-/// commits after an error.
-pub(crate) async fn whole<C: Sql, T, E: From<StoreError>>(
-    connection: &C,
-    work: impl AsyncFnOnce(&C) -> Result<T, E>,
-) -> Result<T, E> {
-    connection.run("SAVEPOINT bankrail_whole", &[]).await?;
-    let done = work(connection).await;
-    if done.is_err() {
-        // The rollback fails when the engine has already ended the whole transaction. Then the
-        // first error is the reason.
-        if connection
-            .run("ROLLBACK TO bankrail_whole", &[])
-            .await
-            .is_ok()
-        {
-            let _ = connection.run("RELEASE bankrail_whole", &[]).await;
-        }
-        return done;
-    }
-    connection.run("RELEASE bankrail_whole", &[]).await?;
-    done
 }

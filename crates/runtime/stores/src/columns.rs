@@ -14,7 +14,8 @@ pub(crate) use mailbox::{entry_number, readable, row_number};
 type Cause = Box<dyn Error + Send + Sync>;
 
 /// A record that this version cannot read.
-pub(crate) fn corrupt(cause: impl Into<Cause>) -> StoreError {
+#[doc(hidden)]
+pub fn corrupt(cause: impl Into<Cause>) -> StoreError {
     StoreError::new(StoreErrorKind::Corrupt, cause)
 }
 
@@ -47,7 +48,13 @@ pub trait Cells {
 }
 
 /// A row with columns by name, from which the fields of records are read.
-pub(crate) trait Columns: Cells {
+#[doc(hidden)]
+#[allow(
+    missing_docs,
+    clippy::missing_errors_doc,
+    reason = "for the two databases"
+)]
+pub trait Columns: Cells {
     fn number<T: TryFrom<i64, Error: Into<Cause>>>(&self, column: &str) -> Result<T, StoreError> {
         there(column, self.integer(column)?)?
             .try_into()
@@ -72,8 +79,12 @@ pub(crate) trait Columns: Cells {
         self.integer(column)?.map(instant).transpose()
     }
 
+    fn str(&self, column: &str) -> Result<&str, StoreError> {
+        there(column, self.text(column)?)
+    }
+
     fn parsed<T: FromStr<Err: Into<Cause>>>(&self, column: &str) -> Result<T, StoreError> {
-        there(column, self.text(column)?)?.parse().map_err(corrupt)
+        self.str(column)?.parse().map_err(corrupt)
     }
 
     /// Reads a text with a function.
@@ -82,7 +93,7 @@ pub(crate) trait Columns: Cells {
         column: &str,
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<T, StoreError> {
-        let name = there(column, self.text(column)?)?;
+        let name = self.str(column)?;
         read(name).ok_or_else(|| corrupt(format!("expected a known name, found {name:?}")))
     }
 
@@ -97,7 +108,7 @@ pub(crate) trait Columns: Cells {
     }
 }
 
-impl<R: Cells> Columns for R {}
+impl<R: Cells + ?Sized> Columns for R {}
 
 fn there<T>(column: &str, value: Option<T>) -> Result<T, StoreError> {
     value.ok_or_else(|| {

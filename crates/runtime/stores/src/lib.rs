@@ -54,4 +54,4 @@ pub mod sqlite;
 
 #[cfg(feature = "rate-limit")]
 pub use clock::CounterClock;
-pub use columns::Cells;
+pub use columns::{Cells, Columns, corrupt};

@@ -2,23 +2,23 @@
 
 use super::error::{AccountError, RegisterError};
 use crate::booking::{BookingMember, check_text};
-use crate::sql::{self, Sql, corrupt, get, maybe};
+use crate::sql::{self, Sql};
 use bankrail_camt052::{Amount, NumberError};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
-use bankrail_stores::Cells;
+use bankrail_stores::{Cells, Columns as _, corrupt};
 use bankrail_values::{Currency, Date, Decimal, Money, StoreError, parse_decimal};
 use std::collections::HashSet;
 
 const FIND: &str =
-    "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
+    "SELECT id, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1";
 
 /// [`FIND`] with a lock, so that no other transaction books on the account before the end of this
 /// one.
 const LOCK: &str =
-    "SELECT id, account, currency, balance, last_entry, forgotten_before FROM bankrail_account
+    "SELECT id, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1 FOR NO KEY UPDATE";
 
 const OPEN: &str =
@@ -35,8 +35,7 @@ const CLEAR: &str = "DELETE FROM bankrail_account_customer WHERE customer = $1";
 const REGISTER: &str = "INSERT INTO bankrail_account_customer
     (customer, account, name, virtual_accounts, reporting_source) VALUES ($1, $2, $3, $4, $5)";
 
-const REGISTERED: &str =
-    "SELECT account.id, account.account, currency, balance, last_entry, forgotten_before,
+const REGISTERED: &str = "SELECT account.id, currency, balance, last_entry, forgotten_before,
         name, virtual_accounts, reporting_source
     FROM bankrail_account AS account JOIN bankrail_account_customer AS of
         ON of.account = account.id AND of.customer = $2
@@ -49,7 +48,6 @@ pub(super) const DAILY: &[&str] = &[FIND, OPEN, CLEAR, REGISTER, REGISTERED];
 #[derive(Clone, Debug)]
 pub(super) struct Account {
     pub(super) row: i64,
-    pub(super) id: String,
     pub(super) currency: Currency,
     pub(super) balance: Decimal,
     pub(super) last_entry: i64,
@@ -101,11 +99,11 @@ pub(super) async fn registered(
         |row| {
             let found = account(row)?;
             let mut facts = RegisteredAccount::new(found.currency);
-            facts.name = maybe(row, "name")?;
-            facts.reporting_source = maybe(row, "reporting_source")?;
+            facts.name = row.text("name")?.map(str::to_owned);
+            facts.reporting_source = row.text("reporting_source")?.map(str::to_owned);
             Ok((
                 found,
-                if get(row, "virtual_accounts")? {
+                if row.number::<i64>("virtual_accounts")? != 0 {
                     facts.with_virtual_accounts()
                 } else {
                     facts
@@ -116,14 +114,13 @@ pub(super) async fn registered(
     .await
 }
 
-pub(super) fn account(row: &dyn Cells) -> Result<Account, StoreError> {
+fn account(row: &dyn Cells) -> Result<Account, StoreError> {
     Ok(Account {
-        row: get(row, "id")?,
-        id: get(row, "account")?,
-        currency: Currency::parse(get(row, "currency")?).map_err(corrupt)?,
-        balance: parse_decimal(get(row, "balance")?).map_err(corrupt)?,
-        last_entry: get(row, "last_entry")?,
-        forgotten_before: get(row, "forgotten_before")?,
+        row: row.number("id")?,
+        currency: row.parsed("currency")?,
+        balance: parse_decimal(row.str("balance")?).map_err(corrupt)?,
+        last_entry: row.number("last_entry")?,
+        forgotten_before: row.parsed("forgotten_before")?,
     })
 }
 

@@ -4,12 +4,13 @@ use super::account::{self, Account};
 use super::error::BookError;
 use super::stored::{self, Stored};
 use crate::booking::{Booking, BookingMember, check_text};
-use crate::sql::{self, Sql, corrupt};
+use crate::sql::{self, Sql};
 use bankrail_camt052::{
     Amount, BuildError, DateOrDateTime, Entry, EntryStatus, NumberError, WrittenEntry,
 };
 use bankrail_service::{LedgerEntry, ReportDay};
 use bankrail_statement::{AccountId, EntryChannel};
+use bankrail_stores::corrupt;
 use bankrail_values::{Date, Decimal, Money, StoreError};
 
 const KNOWN: &str = "SELECT number, day, amount, channel, entry, checksum FROM bankrail_account_entry WHERE account = $1 AND key = $2";
@@ -75,9 +76,9 @@ pub(super) async fn book(
     // Refused now: a balance that no statement can carry would hide all entries.
     carries(Money::new(balance, account.currency))?;
     let written = WrittenEntry::new(&entry.entry).map_err(BookError::Entry)?;
-    if written.xml().len() > stored::MOST_BYTES {
+    if written.xml().len() > stored::MAX_BYTES {
         return Err(BookError::TooLarge {
-            most: stored::MOST_BYTES,
+            most: stored::MAX_BYTES,
         });
     }
     let (day, amount, channel) = (

@@ -1,6 +1,7 @@
 //! Deletion of old days, a bounded number of entries in each transaction.
 
-use crate::sql::{self, Engine, Sql as _, get};
+use crate::sql::{self, Engine, Sql as _};
+use bankrail_stores::Columns as _;
 use bankrail_values::{Date, StoreError};
 
 /// The next account with entries to forget.
@@ -20,6 +21,8 @@ const FORGET: &str = "DELETE FROM bankrail_account_entry WHERE (account, day, nu
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[CLOSE, FORGET];
 
+/// One of the queries. Not its text, because rustc takes a closure that captures a reference for
+/// one that does not live long enough, where its future has to be `Send`.
 #[derive(Clone, Copy)]
 enum Step {
     Close,
@@ -50,7 +53,7 @@ async fn next<S: Engine>(store: &S, account: i64, day: Date) -> Result<Option<i6
             connection,
             NEXT,
             &[account.into(), day.to_string().as_str().into()],
-            |row| get(row, "id"),
+            |row| row.number("id"),
         )
         .await
     };

@@ -2,10 +2,10 @@
 
 use super::account::{self, Account};
 use super::stored::{self, Stored};
-use crate::sql::{self, Sql, corrupt};
+use crate::sql::{self, Sql};
 use bankrail_service::{LedgerAnswer, LedgerPage, PageEntry, StatementQuery};
 use bankrail_statement::{PagePosition, SortOrder};
-use bankrail_stores::Cells;
+use bankrail_stores::{Cells, corrupt};
 use bankrail_values::{Decimal, StoreError};
 use std::ops::ControlFlow;
 
@@ -21,7 +21,7 @@ const BACKWARD: &str =
     WHERE account = $1 AND day = $2 AND number < $3 ORDER BY number DESC LIMIT $4";
 
 /// [`FORWARD`] without the rows after the first entry for which a page of
-/// [`stored::MOST_BYTES`] has no room: from PostgreSQL all rows are received before the first one is
+/// [`stored::MAX_BYTES`] has no room: from PostgreSQL all rows are received before the first one is
 /// read.
 const FORWARD_IN_BOUNDS: &str = "SELECT number, day, amount, channel, entry, checksum
     FROM (SELECT *, sum(octet_length(entry)) OVER (ORDER BY number) - octet_length(entry) AS before
@@ -39,7 +39,7 @@ const BACKWARD_IN_BOUNDS: &str = "SELECT number, day, amount, channel, entry, ch
 pub(super) const DAILY: &[&str] = &[IS_THERE, FORWARD, BACKWARD];
 
 // The two queries above have this number.
-const _: () = assert!(stored::MOST_BYTES == 4_194_304);
+const _: () = assert!(stored::MAX_BYTES == 4_194_304);
 
 /// One more than the largest sum that 18 digits can carry, in units of its last decimal.
 const SUM_END: i128 = 1_000_000_000_000_000_000;
@@ -126,7 +126,7 @@ impl Entries {
         let bytes = self.bytes + stored.entry.len();
         let sum = self.sum.checked_add(stored.value()?);
         // A page has at least one entry, because a walk would not get past an empty one.
-        match sum.filter(|sum| sum.mantissa() < SUM_END && bytes <= stored::MOST_BYTES) {
+        match sum.filter(|sum| sum.mantissa() < SUM_END && bytes <= stored::MAX_BYTES) {
             None if !self.list.is_empty() => return Ok(false),
             fits => self.sum = fits.unwrap_or(Decimal::MAX),
         }
@@ -174,6 +174,7 @@ async fn entries<C: Sql>(
 #[cfg(all(test, feature = "postgres"))]
 mod tests {
     use super::*;
+    use bankrail_stores::Columns as _;
     use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
     use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
 
@@ -209,7 +210,7 @@ mod tests {
             (BACKWARD_IN_BOUNDS, 61, [60, 59, 58]),
         ] {
             let numbers = async |connection: &InTransaction<'_>| {
-                let number = |row: &dyn Cells| sql::get::<i64>(row, "number");
+                let number = |row: &dyn Cells| row.number::<i64>("number");
                 sql::rows(
                     connection,
                     sql,

@@ -4,15 +4,14 @@
 //! The message's own form is stable over versions of this library, and other programs can read it.
 
 use super::account::Account;
-use crate::sql::{corrupt, get, maybe};
 use bankrail_camt052::{Direction, WrittenEntry};
 use bankrail_service::PageEntry;
 use bankrail_statement::EntryChannel;
-use bankrail_stores::Cells;
+use bankrail_stores::{Cells, Columns as _, corrupt};
 use bankrail_values::{Decimal, Money, StoreError, parse_decimal};
 
 /// The maximum number of bytes of a stored entry, and of all entries of a page.
-pub(super) const MOST_BYTES: usize = 4 << 20;
+pub(super) const MAX_BYTES: usize = 4 << 20;
 
 /// The columns of a row that a statement shows.
 pub(super) struct Stored<'a> {
@@ -28,12 +27,12 @@ pub(super) struct Stored<'a> {
 impl<'a> Stored<'a> {
     pub(super) fn of(row: &'a dyn Cells) -> Result<Self, StoreError> {
         Ok(Self {
-            number: get(row, "number")?,
-            day: get(row, "day")?,
-            amount: get(row, "amount")?,
-            channel: get(row, "channel")?,
-            entry: get(row, "entry")?,
-            checksum: maybe(row, "checksum")?,
+            number: row.number("number")?,
+            day: row.str("day")?,
+            amount: row.str("amount")?,
+            channel: row.str("channel")?,
+            entry: row.str("entry")?,
+            checksum: row.integer("checksum")?,
         })
     }
 

@@ -7,15 +7,7 @@ async fn each_statement_goes_by_an_index() {
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let plans = store.read(|connection| -> rusqlite::Result<_> {
         let mut plans = Vec::new();
-        for sql in [
-            account::DAILY,
-            book::DAILY,
-            forget::DAILY,
-            look::DAILY,
-            page::DAILY,
-        ]
-        .concat()
-        {
+        for sql in [account::DAILY, book::DAILY, forget::DAILY, page::DAILY].concat() {
             let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
             let lines = explain
                 .raw_query()

@@ -66,6 +66,25 @@ pub(crate) fn now<T>(work: impl Future<Output = T>) -> T {
     }
 }
 
+/// Runs a part of a transaction within a savepoint: its effects stay together, even if the caller
+/// commits after an error.
+pub(crate) fn whole<T, E: From<StoreError>>(
+    connection: &Connection,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let run = |sql| connection.execute_batch(sql).map_err(store_error);
+    run("SAVEPOINT bankrail_whole")?;
+    let done = now(work);
+    if done.is_err() {
+        // This fails when SQLite has already ended the whole transaction. Then the first error is
+        // the reason.
+        let _ = run("ROLLBACK TO bankrail_whole; RELEASE bankrail_whole");
+        return done;
+    }
+    run("RELEASE bankrail_whole")?;
+    done
+}
+
 impl Engine for SqliteStore {
     type Connection<'a> = Connection;
 

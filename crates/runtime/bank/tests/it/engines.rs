@@ -2,8 +2,8 @@
 
 use bankrail_bank::{
     AccountError, ApiKeyRecord, BookError, Booked, Booking, CustomerChangeError, CustomerRecord,
-    CustomerSet, CustomerSource, ForgetError, LedgerAccount, LoadError, Loaded, PostgresDirectory,
-    PostgresLedger, RegisterError, SqlDirectoryOptions, SqliteDirectory, SqliteLedger,
+    CustomerSet, CustomerSource, ForgetError, LoadError, Loaded, PostgresDirectory, PostgresLedger,
+    RegisterError, SqlDirectoryOptions, SqliteDirectory, SqliteLedger,
 };
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::{ApiKeyHash, Directory, Ledger, LedgerEntry, RegisteredAccount};
@@ -58,10 +58,7 @@ alike! {
     trait Books: Ledger; SqliteLedger, PostgresLedger;
     fn open_account(account: &AccountId, opening: Money) -> Result<bool, AccountError>;
     fn balance(account: &AccountId) -> Result<Option<Money>, StoreError>;
-    fn account(account: &AccountId) -> Result<Option<LedgerAccount>, StoreError>;
-    fn accounts(after: Option<&AccountId>, most: u32) -> Result<Vec<LedgerAccount>, StoreError>;
     fn forget_before(day: Date) -> Result<u64, ForgetError>;
-    fn last_day(account: &AccountId, before: Option<Date>) -> Result<Option<Date>, StoreError>;
     fn register(customer: &CustomerCode, accounts: Vec<(AccountId, RegisteredAccount)>) -> Result<(), RegisterError>;
     fn book(account: &AccountId, booking: &Booking) -> Result<Booked, BookError>;
     fn book_entry(account: &AccountId, entry: &LedgerEntry, key: Option<&str>) -> Result<Booked, BookError>;

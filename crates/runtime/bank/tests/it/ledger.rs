@@ -4,7 +4,6 @@ mod booking;
 mod days;
 mod forget;
 mod loading;
-mod look;
 mod model;
 mod pages;
 mod served;

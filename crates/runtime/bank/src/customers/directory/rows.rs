@@ -4,10 +4,10 @@
 use super::CustomerChangeError;
 use crate::customers::check::Checker;
 use crate::customers::{CustomerRecord, CustomersError};
-use crate::sql::{self, Sql, get, rows};
+use crate::sql::{self, Sql, rows};
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::ApiKeyHash;
-use bankrail_stores::Cells;
+use bankrail_stores::{Cells, Columns as _, corrupt};
 use bankrail_values::{StoreError, StoreErrorKind, Timestamp, random_bytes};
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ pub(super) async fn by_api_key(
     connection: &impl Sql,
     key: ApiKeyHash,
 ) -> Result<Option<(CustomerCode, i64)>, StoreError> {
-    let found = |row: &dyn Cells| Ok((code(row)?, get(row, "change")?));
+    let found = |row: &dyn Cells| Ok((code(row)?, row.number("change")?));
     sql::row(
         connection,
         BY_API_KEY,
@@ -65,7 +65,7 @@ pub(super) async fn record(
 pub(super) async fn records(
     connection: &impl Sql,
 ) -> Result<Vec<(CustomerRecord, i64)>, StoreError> {
-    let found = |row: &dyn Cells| Ok((read_record(row)?, get(row, "change")?));
+    let found = |row: &dyn Cells| Ok((read_record(row)?, row.number("change")?));
     rows(connection, RECORDS, &[], found).await
 }
 
@@ -75,7 +75,7 @@ pub(super) async fn changed_after(
     change: i64,
     limit: u32,
 ) -> Result<Vec<(CustomerRecord, i64)>, StoreError> {
-    let found = |row: &dyn Cells| Ok((read_record(row)?, get(row, "change")?));
+    let found = |row: &dyn Cells| Ok((read_record(row)?, row.number("change")?));
     rows(connection, CHANGED, &[change.into(), limit.into()], found).await
 }
 
@@ -87,17 +87,16 @@ pub(super) async fn codes(connection: &impl Sql) -> Result<BTreeSet<CustomerCode
 }
 
 pub(super) async fn last_change(connection: &impl Sql) -> Result<i64, StoreError> {
-    let last = sql::row(connection, LAST_CHANGE, &[], |row| get(row, "last")).await?;
+    let last = sql::row(connection, LAST_CHANGE, &[], |row| row.number("last")).await?;
     last.ok_or_else(|| unreadable("the number of the last change"))
 }
 
 /// Returns the number of customers, and the sum of the lower halves of their last changes'
 /// numbers, as [`lower_half`] has them.
 pub(super) async fn count_and_sum(connection: &impl Sql) -> Result<(usize, i64), StoreError> {
-    let read = |row: &dyn Cells| Ok((get(row, "count")?, get(row, "sum")?));
+    let read = |row: &dyn Cells| Ok((row.number("count")?, row.number("sum")?));
     let found = sql::row(connection, COUNT_AND_SUM, &[], read).await?;
-    let (count, sum): (i64, i64) = found.ok_or_else(|| unreadable("the number of customers"))?;
-    Ok((usize::try_from(count).map_err(sql::corrupt)?, sum))
+    found.ok_or_else(|| unreadable("the number of customers"))
 }
 
 /// Returns the lower half of a change's number, as the sum in the store has it.
@@ -248,18 +247,18 @@ async fn next_change<C: Sql>(connection: &C) -> Result<i64, StoreError> {
 
 fn read_record(row: &dyn Cells) -> Result<CustomerRecord, StoreError> {
     let code = code(row)?;
-    CustomerRecord::from_stored(get(row, "record")?)
+    CustomerRecord::from_stored(row.str("record")?)
         .filter(|record| record.customer.code == code)
         .ok_or_else(|| unreadable("a record"))
 }
 
 fn code(row: &dyn Cells) -> Result<CustomerCode, StoreError> {
-    CustomerCode::parse(get(row, "code")?).map_err(|_| unreadable("a customer code"))
+    CustomerCode::parse(row.str("code")?).map_err(|_| unreadable("a customer code"))
 }
 
 /// Makes an error of a value that cannot be read back, without the value.
 fn unreadable(what: &str) -> StoreError {
-    sql::corrupt(format!(
+    corrupt(format!(
         "expected {what} that this version can read, found another"
     ))
 }
