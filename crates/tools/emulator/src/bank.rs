@@ -15,16 +15,13 @@ use crate::listener::{Bound, OwnCertificate, Running};
 use crate::options::FakeBankOptions;
 use crate::story::{MandateStory, PaymentStory};
 use crate::test_account::TestAccount;
-use crate::transport::Recording;
-use crate::webhook::Webhook;
 use bankrail_client::{Client, ClientOptions, Credentials, Pacing, TlsRoots};
 use bankrail_client_assertion::token::{ScopeSet, names};
 use bankrail_client_assertion::{Audience, CustomerCode, Verifier, VerifierOptions};
 use bankrail_http::names::{STATEMENT_PATH, TOKEN_PATH};
-use bankrail_jose::{KeySet, SigningKey};
+use bankrail_jose::{CurrentKey, EncryptionKey, KeySet, SigningKey};
 use bankrail_mailbox::{DEFAULT_DELAYS, Schedule};
 use bankrail_rate_limit::{Limiter, MemoryCounters};
-use bankrail_secured_payload::Sealer;
 use bankrail_service::delivery::{BreakerPolicy, DispatcherOptions};
 use bankrail_service::{ApiKeyHash, CursorSecret, Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
@@ -115,13 +112,12 @@ impl FakeBank {
         let url = bound.url(certificate.as_ref());
         let audience =
             Audience::parse(&format!("{url}{TOKEN_PATH}")).expect("an address is an audience");
-        let webhooks = Webhooks::new(&ids, certificate.as_ref());
         let engines = Engines {
             directory: directory.clone(),
             ledger: ledger.clone(),
             tokens: Arc::new(store.clone()),
             outbox: Arc::new(store.outbox()),
-            transport: webhooks.transport(),
+            transport: Arc::new(deliveries::transport(certificate.as_ref())),
         };
         let provider = options
             .provider
@@ -154,7 +150,7 @@ impl FakeBank {
             ledger,
             directory,
             emulator,
-            webhooks,
+            webhooks: Webhooks::new(),
             certificate,
             url,
             _server,
@@ -322,13 +318,13 @@ impl FakeBank {
         self.0.ledger.correct(booked, correction);
     }
 
-    /// Orders a fault for the next call of an endpoint that has none yet.
+    /// Orders a fault for the next call of an endpoint, or the next delivery, that has none yet.
     ///
     /// # Panics
     /// If a call of the endpoint cannot meet this fault.
     #[track_caller]
     pub fn fail(&self, endpoint: Endpoint, fault: Fault) {
-        self.0.emulator.front.plan.next(endpoint, fault);
+        self.fail_nth(endpoint, 1, fault);
     }
 
     /// Orders a fault for the `nth` call of an endpoint from now on; 1 is the next.
@@ -357,11 +353,12 @@ impl FakeBank {
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let mut calls = self.0.emulator.calls().newest();
+        calls.retain(|call| call.endpoint != Endpoint::Webhook);
         calls.reverse();
         calls
     }
 
-    /// Forgets the calls so far.
+    /// Forgets the calls and the deliveries so far.
     pub fn forget_calls(&self) {
         self.0.emulator.calls().forget();
     }
@@ -380,14 +377,12 @@ impl FakeBank {
     }
 }
 
-/// The keys, the transport and the held-back messages of the bank's deliveries.
+/// The keys of the bank's deliveries, and the servers of its receivers.
 #[derive(Debug)]
 struct Webhooks {
     keys: WebhookKeys,
-    sealer: Sealer<SigningKey>,
-    transport: Arc<Recording>,
-    ids: Arc<Ids>,
-    withheld: Mutex<Vec<Webhook>>,
+    signing: CurrentKey<SigningKey>,
+    encryption: CurrentKey<EncryptionKey>,
     served: Mutex<Vec<Running>>,
 }
 

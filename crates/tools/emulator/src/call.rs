@@ -179,15 +179,8 @@ impl fmt::Debug for Call {
     }
 }
 
-impl PartialEq<str> for Call {
-    fn eq(&self, line: &str) -> bool {
-        let own = self.to_string();
-        own == line
-    }
-}
-
 impl PartialEq<&str> for Call {
     fn eq(&self, line: &&str) -> bool {
-        *self == **line
+        self.to_string() == **line
     }
 }

@@ -71,7 +71,20 @@ impl Calls {
     /// The calls that are kept, the newest first.
     #[must_use]
     pub fn newest(&self) -> Vec<Call> {
-        self.lock().calls.iter().rev().cloned().collect()
+        self.since(0)
+    }
+
+    /// The calls after the one with this number, the newest first.
+    pub(crate) fn since(&self, number: u64) -> Vec<Call> {
+        let log = self.lock();
+        let newest = log.calls.iter().rev();
+        let since = newest.take_while(|call| call.number > number);
+        since.cloned().collect()
+    }
+
+    /// The number of the newest call.
+    pub(crate) fn count(&self) -> u64 {
+        self.lock().count
     }
 
     /// Forgets the calls so far. Their numbers are not assigned again.

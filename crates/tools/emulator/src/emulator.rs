@@ -89,7 +89,8 @@ pub struct Emulator {
     dispatcher: Dispatcher,
     endpoints: Endpoints,
     pub(crate) outbox: Arc<dyn OutboxStore>,
-    faults: Arc<WebhookFaults>,
+    pub(crate) transport: Arc<FaultyTransport>,
+    pub(crate) faults: Arc<WebhookFaults>,
 }
 
 impl Emulator {
@@ -139,8 +140,12 @@ impl Emulator {
         let provider = Provider::new(directory, ledger, tokens, verifier, provider)?;
         let endpoints = Endpoints::new();
         let kept = Arc::clone(&outbox);
-        let dispatcher =
-            Dispatcher::new(kept, endpoints.clone(), transport, dispatcher.clock(clock))?;
+        let dispatcher = Dispatcher::new(
+            kept,
+            endpoints.clone(),
+            transport.clone(),
+            dispatcher.clock(clock),
+        )?;
         let (router, report_day) = (
             front.around(provider.router()),
             provider.report_day().clone(),
@@ -152,6 +157,7 @@ impl Emulator {
             dispatcher,
             endpoints,
             outbox,
+            transport,
             faults,
         })
     }
@@ -172,7 +178,7 @@ impl Emulator {
     ) -> Arc<dyn SealPayload> {
         Arc::new(FaultySealer {
             signing,
-            encryption,
+            encryption: CurrentKey::new(encryption),
             customer,
             faults: Arc::clone(&self.faults),
         })

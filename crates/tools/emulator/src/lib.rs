@@ -24,7 +24,6 @@ mod options;
 mod plan;
 mod story;
 mod test_account;
-mod transport;
 mod webhook;
 mod webhook_faults;
 

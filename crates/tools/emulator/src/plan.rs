@@ -255,12 +255,6 @@ impl Plan {
         self.lock().add(order)
     }
 
-    /// Orders a fault for the first call from now on that has none.
-    #[track_caller]
-    pub(crate) fn next(&self, endpoint: Endpoint, fault: Fault) {
-        self.nth(endpoint, 1, fault);
-    }
-
     /// Orders a fault for the `nth` call from now on.
     #[track_caller]
     pub(crate) fn nth(&self, endpoint: Endpoint, nth: u64, fault: Fault) {
@@ -350,9 +344,9 @@ mod tests {
     fn faults_meet_the_calls_that_they_are_ordered_for() {
         let plan = Plan::default();
         plan.nth(Endpoint::Statement, 2, Fault::Reset);
-        plan.next(Endpoint::Statement, Fault::Gzip);
-        plan.next(Endpoint::Statement, Fault::HalfBody);
-        plan.next(Endpoint::Token, Fault::Status(500));
+        plan.nth(Endpoint::Statement, 1, Fault::Gzip);
+        plan.nth(Endpoint::Statement, 1, Fault::HalfBody);
+        plan.nth(Endpoint::Token, 1, Fault::Status(500));
         let met = || plan.take(Endpoint::Statement, None).map(|(fault, _)| fault);
         assert_eq!(
             [met(), met(), met(), met()],
@@ -371,7 +365,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "expected a fault of a token call, found: repeating cursor")]
     fn a_token_has_no_cursor() {
-        Plan::default().next(Endpoint::Token, Fault::RepeatingCursor);
+        Plan::default().nth(Endpoint::Token, 1, Fault::RepeatingCursor);
     }
 
     fn drawn(seed: u64, rate: &str) -> Vec<bool> {
@@ -419,7 +413,7 @@ mod tests {
     #[test]
     fn an_ordered_fault_comes_before_a_drawn_one() {
         let plan = Plan::new(vec!["token-500:1".parse().unwrap()], 0);
-        plan.next(Endpoint::Token, Fault::Gzip);
+        plan.nth(Endpoint::Token, 1, Fault::Gzip);
         assert_eq!(plan.take(Endpoint::Token, None), Some((Fault::Gzip, None)));
         let (fault, reason) = plan.take(Endpoint::Token, None).unwrap();
         assert_eq!(fault, Fault::Status(500));

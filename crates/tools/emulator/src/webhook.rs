@@ -1,6 +1,9 @@
 //! Messages to deliver, and the results of their deliveries.
 
+use crate::call::{Call, Endpoint};
+use crate::fault::Fault;
 use bankrail_values::{BoundedText, HyphenatedUuid};
+use bankrail_webhook::headers::MESSAGE_ID;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
 use std::fmt;
 
@@ -85,6 +88,24 @@ pub struct Delivered {
 }
 
 impl Delivered {
+    /// The delivery that a call was; `None` for a call of the bank's own endpoints.
+    pub(crate) fn of(call: &Call) -> Option<Self> {
+        if call.endpoint != Endpoint::Webhook {
+            return None;
+        }
+        let mut kinds = MessageKind::ALL.into_iter();
+        let kind = kinds.find(|kind| call.path.ends_with(kind.default_path()))?;
+        let message_id = call.headers.get(MESSAGE_ID)?.to_str().ok()?;
+        let is_lost = call.fault == Some(Fault::LostAcknowledgement);
+        let acknowledgement = Acknowledgement::from_json(&call.answer).ok();
+        Some(Self {
+            kind,
+            message_id: HyphenatedUuid::parse(message_id).ok()?,
+            status: call.status.filter(|_| !is_lost),
+            acknowledgement: acknowledgement.filter(|_| !is_lost),
+        })
+    }
+
     /// True if the delivery is complete: a 2xx answer with the acknowledgement `RCVD`.
     #[must_use]
     pub fn is_received(&self) -> bool {
@@ -120,15 +141,8 @@ impl fmt::Debug for Delivered {
     }
 }
 
-impl PartialEq<str> for Delivered {
-    fn eq(&self, line: &str) -> bool {
-        let own = self.to_string();
-        own == line
-    }
-}
-
 impl PartialEq<&str> for Delivered {
     fn eq(&self, line: &&str) -> bool {
-        *self == **line
+        self.to_string() == **line
     }
 }

@@ -63,7 +63,7 @@ impl WebhookFaults {
 #[derive(Debug)]
 pub(crate) struct FaultySealer {
     pub(crate) signing: CurrentKey<SigningKey>,
-    pub(crate) encryption: EncryptionKey,
+    pub(crate) encryption: CurrentKey<EncryptionKey>,
     pub(crate) customer: Option<String>,
     pub(crate) faults: Arc<WebhookFaults>,
 }
@@ -115,8 +115,8 @@ impl FaultySealer {
         json: &[u8],
         pool: &CpuPool,
     ) -> Result<String, SealError> {
-        let (mut signing, mut encryption) =
-            ((*self.signing.get()).clone(), self.encryption.clone());
+        let mut signing = (*self.signing.get()).clone();
+        let mut encryption = (*self.encryption.get()).clone();
         let make = || SigningKey::generate(RsaSize::Rsa2048).ok();
         let stray = fault.and_then(|_| self.faults.stray.get_or_init(make).as_ref());
         match (fault, stray) {
@@ -218,16 +218,21 @@ impl Transport for FaultyTransport {
 }
 
 impl FaultyTransport {
-    /// Sends a request, and keeps it with its answer if there is a journal.
+    /// Sends a request, and keeps it with its answer unless nothing is kept.
     async fn send(
         &self,
         request: TransportRequest,
         sealed: &Sealed,
     ) -> Result<TransportResponse, TransportError> {
         let front = &self.faults.front;
-        if front.keeps != KeptParts::Masked {
+        if front.keeps == KeptParts::Nothing {
             return self.inner.post(request).await;
         }
+        let mask = |call: &mut Call| {
+            if front.keeps == KeptParts::Masked {
+                journal::mask(call);
+            }
+        };
         let mut call = Call::new(Endpoint::Webhook, front.clock.now());
         call.request_key = RequestKey::from_headers(&request.headers).map(RequestKey::uuid);
         (call.method, call.path) = ("POST".to_owned(), cut(request.url.path()));
@@ -251,7 +256,7 @@ impl FaultyTransport {
             .and_then(|(_, value)| value.to_str().ok())
             .filter(|key| !key.is_empty())
             .map(str::to_owned);
-        journal::mask(&mut call);
+        mask(&mut call);
         // A delivery that the dispatcher abandons is recorded without an answer.
         let mut recording = Recording::new(&front.calls, call);
         let answer = self.inner.post(request).await;
@@ -269,7 +274,7 @@ impl FaultyTransport {
             }
             Err(error) => call.reason = Some(error.kind().to_string()),
         }
-        journal::mask(call);
+        mask(call);
         answer
     }
 }

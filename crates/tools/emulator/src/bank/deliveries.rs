@@ -1,21 +1,20 @@
 //! Deliveries of the fake bank to its customer's receivers.
 
 use super::{FakeBank, Webhooks, dispatcher_options};
-use crate::ids::Ids;
 use crate::keys::WebhookKeys;
 use crate::listener::{Bound, OwnCertificate};
-use crate::transport::Recording;
 use crate::webhook::{Delivered, Webhook};
+use crate::webhook_faults::FaultySealer;
 use axum::Router;
-use bankrail_jose::{DecryptionKey, KeySet, VerifyingKey};
+use bankrail_jose::{CurrentKey, DecryptionKey, KeySet, VerifyingKey};
 use bankrail_mailbox::EndpointId;
-use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
+use bankrail_secured_payload::{OpenOptions, Opener};
 use bankrail_service::delivery::{
-    Dispatcher, Endpoint, EndpointUrl, HttpsTransport, HttpsTransportOptions, TlsRoots, Transport,
+    Dispatcher, Endpoint, EndpointUrl, HttpsTransport, HttpsTransportOptions, TlsRoots,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::SecretString;
-use bankrail_webhook::{DeliveryHeaders, samples};
+use bankrail_webhook::samples;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Returns the name of the only receiver.
@@ -23,73 +22,24 @@ fn receiver() -> EndpointId {
     "receiver".parse().expect("a short text")
 }
 
+pub(super) fn transport(certificate: Option<&OwnCertificate>) -> HttpsTransport {
+    let options = match certificate {
+        Some(own) => HttpsTransportOptions::new()
+            .tls_roots(TlsRoots::OnlyPem(own.authority_pem.clone().into())),
+        None => HttpsTransportOptions::new(),
+    };
+    HttpsTransport::new(options).expect("the bank's own certificate is readable")
+}
+
 impl Webhooks {
-    pub(super) fn new(ids: &Arc<Ids>, certificate: Option<&OwnCertificate>) -> Self {
+    pub(super) fn new() -> Self {
         let keys = WebhookKeys::new();
         let (signing, encryption) = keys.current();
-        let options = match certificate {
-            Some(own) => HttpsTransportOptions::new()
-                .tls_roots(TlsRoots::OnlyPem(own.authority_pem.clone().into())),
-            None => HttpsTransportOptions::new(),
-        };
-        let https = HttpsTransport::new(options).expect("the bank's own certificate is readable");
         Self {
-            sealer: Sealer::new(signing, encryption, SealOptions::new()),
             keys,
-            transport: Arc::new(Recording::new(https)),
-            ids: ids.clone(),
-            withheld: Mutex::default(),
+            signing: CurrentKey::new(signing),
+            encryption: CurrentKey::new(encryption),
             served: Mutex::default(),
-        }
-    }
-
-    pub(super) fn transport(&self) -> Arc<dyn Transport> {
-        Arc::clone(&self.transport) as _
-    }
-
-    /// The webhook with headers.
-    fn addressed(&self, webhook: Webhook) -> (Webhook, DeliveryHeaders) {
-        let headers = webhook
-            .headers
-            .unwrap_or_else(|| samples::headers_with(webhook.message.kind(), || self.ids.uuid()));
-        (
-            Webhook {
-                headers: Some(headers),
-                ..webhook
-            },
-            headers,
-        )
-    }
-
-    async fn deliver(&self, dispatcher: &Dispatcher, webhook: Webhook) -> Delivered {
-        let (webhook, headers) = self.addressed(webhook);
-        // Counted before the message is stored, because another task may deliver it at once.
-        let before = self.transport.count();
-        if let Err(error) = dispatcher
-            .enqueue(&receiver(), &webhook.message, headers)
-            .await
-        {
-            panic!("the fake bank does not send this message: {error}");
-        }
-        loop {
-            // Repeated, because messages that were due before may be leased first.
-            let made = dispatcher
-                .run_once()
-                .await
-                .expect("an outbox in memory does not fail");
-            let own = |delivered: &Delivered| delivered.message_id == headers.message_id;
-            if let Some(delivered) = self.transport.since(before).into_iter().find(own) {
-                return delivered;
-            }
-            if made == 0 {
-                let (kind, message_id) = (webhook.message.kind(), headers.message_id);
-                return Delivered {
-                    kind,
-                    message_id,
-                    status: None,
-                    acknowledgement: None,
-                };
-            }
         }
     }
 }
@@ -125,7 +75,18 @@ impl FakeBank {
     pub fn send_to(&self, base_url: &str) {
         let base = EndpointUrl::danger_allow_http_on_loopback(base_url);
         let base = base.unwrap_or_else(|error| panic!("receivers at {base_url}: {error}"));
-        let endpoint = Endpoint::new(receiver(), base, Arc::new(self.0.webhooks.sealer.clone()))
+        let Webhooks {
+            signing,
+            encryption,
+            ..
+        } = &self.0.webhooks;
+        let sealer = FaultySealer {
+            signing: signing.clone(),
+            encryption: encryption.clone(),
+            customer: None,
+            faults: self.0.emulator.faults.clone(),
+        };
+        let endpoint = Endpoint::new(receiver(), base, Arc::new(sealer))
             .with_api_key(&SecretString::from(Self::RECEIVER_API_KEY))
             .expect("a constant that a header can carry");
         self.0.emulator.endpoints().insert(endpoint);
@@ -147,7 +108,40 @@ impl FakeBank {
             self.0.emulator.endpoints().contains(&receiver()),
             "the fake bank has no receivers: call `serve` or `send_to` before"
         );
-        self.0.webhooks.deliver(dispatcher, webhook).await
+        let Webhook { message, headers } = webhook;
+        let kind = message.kind();
+        let headers = headers.unwrap_or_else(|| samples::headers_with(kind, || self.0.ids.uuid()));
+        let message_id = headers.message_id;
+        // Counted before the message is stored, because another task may deliver it at once.
+        let before = self.0.emulator.calls().count();
+        if let Err(error) = dispatcher.enqueue(&receiver(), &message, headers).await {
+            panic!("the fake bank does not send this message: {error}");
+        }
+        loop {
+            // Repeated, because messages that were due before may be leased first.
+            let made = dispatcher
+                .run_once()
+                .await
+                .expect("an outbox in memory does not fail");
+            let own = |delivered: &Delivered| delivered.message_id == message_id;
+            if let Some(delivered) = self.delivered_since(before).into_iter().find(own) {
+                return delivered;
+            }
+            if made == 0 {
+                return Delivered {
+                    kind,
+                    message_id,
+                    status: None,
+                    acknowledgement: None,
+                };
+            }
+        }
+    }
+
+    /// The deliveries after the call with this number, the oldest first.
+    fn delivered_since(&self, number: u64) -> Vec<Delivered> {
+        let calls = self.0.emulator.calls().since(number);
+        calls.iter().rev().filter_map(Delivered::of).collect()
     }
 
     /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and
@@ -180,7 +174,6 @@ impl FakeBank {
             webhook.headers.is_some(),
             "expected a webhook with headers, found a message alone"
         );
-        let webhooks = &self.0.webhooks;
         // The outbox knows the message id and would not send it twice, so that another one is
         // needed.
         let (outbox, endpoints) = (
@@ -190,7 +183,7 @@ impl FakeBank {
         let dispatcher = Dispatcher::new(
             outbox,
             endpoints,
-            webhooks.transport(),
+            self.0.emulator.transport.clone(),
             dispatcher_options().clock(self.clock()),
         );
         self.deliver_by(
@@ -206,63 +199,8 @@ impl FakeBank {
     /// # Panics
     /// As [`FakeBank::deliver`].
     pub async fn deliver_conflict(&self, webhook: impl Into<Webhook>) -> Delivered {
-        let conflict = webhook.into().contradicted(self.0.webhooks.ids.uuid());
+        let conflict = webhook.into().contradicted(self.0.ids.uuid());
         self.deliver(conflict).await
-    }
-
-    /// Keeps a message back until [`FakeBank::release`].
-    pub fn withhold(&self, webhook: impl Into<Webhook>) {
-        self.0
-            .webhooks
-            .withheld
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(webhook.into());
-    }
-
-    /// Delivers the messages that were kept back, in their order.
-    ///
-    /// # Panics
-    /// As [`FakeBank::deliver`].
-    pub async fn release(&self) -> Vec<Delivered> {
-        self.release_reordered(|_| {}).await
-    }
-
-    /// Delivers the messages that were kept back in the order into which `reorder` brings them.
-    ///
-    /// ```no_run
-    /// # async fn example(bank: bankrail_emulator::FakeBank) {
-    /// bank.release_reordered(|withheld| withheld.reverse()).await;
-    /// # }
-    /// ```
-    ///
-    /// # Panics
-    /// As [`FakeBank::deliver`].
-    pub async fn release_reordered(
-        &self,
-        reorder: impl FnOnce(&mut Vec<Webhook>),
-    ) -> Vec<Delivered> {
-        // Taken out, so that no lock is held while receivers answer.
-        let mut withheld = std::mem::take(
-            &mut *self
-                .0
-                .webhooks
-                .withheld
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
-        reorder(&mut withheld);
-        let mut delivered = Vec::with_capacity(withheld.len());
-        for webhook in withheld {
-            delivered.push(self.deliver(webhook).await);
-        }
-        delivered
-    }
-
-    /// Loses the answers to the next deliveries, after the receivers have made them: the bank
-    /// delivers these messages again when they are due.
-    pub fn lose_answers(&self, deliveries: usize) {
-        self.0.webhooks.transport.lose(deliveries);
     }
 
     /// Delivers again to receivers that have answered 410 or asked for a pause.
@@ -278,7 +216,7 @@ impl FakeBank {
     /// The deliveries so far, oldest first; the last 10,000.
     #[must_use]
     pub fn deliveries(&self) -> Vec<Delivered> {
-        self.0.webhooks.transport.since(0)
+        self.delivered_since(0)
     }
 
     /// Returns an opener of the bank's deliveries with the present keys: the customer's decryption
@@ -314,18 +252,16 @@ impl FakeBank {
 
     /// Signs with a new key from now on. An opener that was made before does not have it.
     pub fn rotate_signing_key(&self) {
-        self.0
-            .webhooks
-            .sealer
-            .replace_signing_key(self.0.webhooks.keys.add_signing());
+        let Webhooks { signing, keys, .. } = &self.0.webhooks;
+        signing.replace(keys.add_signing());
     }
 
     /// Encrypts to a new key of the customer from now on. An opener that was made before does not
     /// have it.
     pub fn rotate_encryption_key(&self) {
-        self.0
-            .webhooks
-            .sealer
-            .replace_encryption_key(self.0.webhooks.keys.add_encryption());
+        let Webhooks {
+            encryption, keys, ..
+        } = &self.0.webhooks;
+        encryption.replace(keys.add_encryption());
     }
 }

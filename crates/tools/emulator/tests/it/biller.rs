@@ -77,11 +77,11 @@ async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
     )?;
     bank.serve(receivers.router()).await;
     let mut payment = bank.payment();
-    bank.withhold(payment.delayed());
+    let delayed = payment.delayed();
     let settled = payment.settled();
     bank.deliver(settled.clone()).await;
     bank.deliver_again(&settled).await;
-    bank.release().await;
+    bank.deliver(delayed).await;
     receivers
         .worker(handlers, WorkerOptions::new())
         .run_due()

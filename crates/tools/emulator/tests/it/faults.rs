@@ -535,7 +535,10 @@ async fn answers_that_a_client_refuses() {
         .statement(&bank.account())
         .await
         .unwrap();
-    assert_eq!(bank.calls()[1], *format!("{LINE} 401 (clock-ahead)"));
+    assert_eq!(
+        bank.calls()[1],
+        format!("{LINE} 401 (clock-ahead)").as_str()
+    );
 }
 
 #[tokio::test]

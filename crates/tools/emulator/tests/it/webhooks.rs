@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::http::StatusCode;
 use bankrail_client::receivers::{Receivers, ReceiversOptions};
-use bankrail_emulator::{FakeBank, FakeBankOptions, Webhook};
+use bankrail_emulator::{Endpoint, FakeBank, FakeBankOptions, Fault};
 use bankrail_mailbox::{Inbox, InboxCounts};
 use bankrail_stores::memory::{MemoryInbox, MemoryStore};
 use bankrail_webhook::{CaseType, Trigger, samples};
@@ -95,7 +95,7 @@ async fn duplicates_conflicts_and_lost_answers() {
     );
 
     // The receivers have the message, and the bank does not know it.
-    bank.lose_answers(1);
+    bank.fail(Endpoint::Webhook, Fault::LostAcknowledgement);
     let before = bank.deliveries().len();
     assert_eq!(
         bank.deliver(bank.payment().settled()).await,
@@ -118,32 +118,21 @@ fn lease() -> bankrail_mailbox::Lease {
     }
 }
 
+/// Faults of deliveries are ordered as those of calls are.
 #[tokio::test]
-async fn withheld_messages_arrive_in_the_order_of_the_test() {
+async fn a_fault_of_a_delivery_is_met() {
     let bank = FakeBank::start().await;
     let inbox = receivers(&bank).await;
-    let mut mandate = bank.mandate();
-    let told = [
-        mandate.created(),
-        mandate.confirmed_by_payer(),
-        mandate.suspended_by_payer(),
-    ];
-    told.iter()
-        .cloned()
-        .for_each(|webhook: Webhook| bank.withhold(webhook));
-    assert_eq!(pending(&inbox).await, 0);
-    let delivered = bank.release_reordered(|withheld| withheld.reverse()).await;
-    let ids: Vec<_> = delivered
-        .iter()
-        .map(|delivered| delivered.message_id)
-        .collect();
-    let expected: Vec<_> = told
-        .iter()
-        .rev()
-        .map(|webhook| webhook.headers.unwrap().message_id)
-        .collect();
-    assert_eq!(ids, expected);
-    assert!(bank.release().await.is_empty());
+    bank.fail(Endpoint::Webhook, Fault::Doubled);
+    assert!(bank.deliver(bank.payment().settled()).await.is_received());
+    bank.fail(Endpoint::Webhook, Fault::BadSignature);
+    assert_eq!(
+        bank.deliver(bank.payment().settled()).await,
+        "payment_outcome 400"
+    );
+    assert_eq!(bank.deliveries().len(), 3);
+    assert!(bank.faults_left().is_empty() && bank.calls().is_empty());
+    assert_eq!(pending(&inbox).await, 1);
 }
 
 #[tokio::test]
