@@ -49,6 +49,6 @@ pub use journal::CallFilter;
 pub use ledger::FakeLedger;
 pub use options::FakeBankOptions;
 pub use plan::FaultOrder;
-pub use story::{MandateStory, PaymentStory, ShopStory};
+pub use story::{MandateStory, PaymentStory, ShopStory, story};
 pub use test_account::TestAccount;
 pub use webhook::{Delivered, Webhook};

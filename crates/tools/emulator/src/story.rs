@@ -11,30 +11,61 @@ pub use shop::ShopStory;
 
 use crate::ids::Ids;
 use crate::webhook::Webhook;
-use bankrail_values::{Clock, Timestamp};
+use bankrail_values::{Clock, ManualClock, Timestamp};
 use bankrail_webhook::message::MpsUserId;
 use bankrail_webhook::sender::OriginalRequest;
 use bankrail_webhook::{DeliveryHeaders, Priority};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Makes the messages of a bad week: payments that are rejected and delayed, mandates that are
-/// declined and expire, and a case that is opened again.
-pub(crate) fn bad_week(seed: u64, start: Timestamp) -> Vec<Webhook> {
-    let lives: [fn(u64, Timestamp) -> Vec<Webhook>; 6] = [
-        PaymentStory::rejected_life,
-        MandateStory::declined_life,
-        PaymentStory::rejected_life,
-        MandateStory::queried_life,
-        PaymentStory::delayed_life,
-        MandateStory::expired_life,
-    ];
-    let told = lives
-        .iter()
-        .zip(0..)
-        .flat_map(|(life, other)| life(seed.wrapping_add(other), start));
-    let mut told: Vec<Webhook> = told.collect();
-    told.sort_by_key(|webhook| webhook.message.creation_date_time());
+/// A life's name, and its steps: a message a day.
+type Life<Story> = (&'static str, &'static [fn(&mut Story) -> Webhook]);
+
+/// The names of all lives, and at last that of the bad week: payments that are rejected and
+/// delayed, mandates that are declined and expire, and a case that is opened again.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let mandates = mandate::LIVES.into_iter().map(|(name, _)| name);
+    let payments = payment::LIVES.into_iter().map(|(name, _)| name);
+    mandates.chain(payments).chain(["bad-week"])
+}
+
+/// Tells the life of this name, as [`Operation::Send`](crate::Operation::Send) sends it: a message
+/// a day. The same seed tells the same.
+#[must_use]
+pub fn story(name: &str, seed: u64, start: Timestamp) -> Option<Vec<Webhook>> {
+    if name == "bad-week" {
+        let lives = [
+            "payment-rejected",
+            "mandate-declined",
+            "payment-rejected",
+            "mandate-queried",
+            "payment-delayed",
+            "mandate-expired",
+        ];
+        let told = lives.iter().zip(0..);
+        let told = told.filter_map(|(life, other)| story(life, seed.wrapping_add(other), start));
+        let mut told: Vec<_> = told.flatten().collect();
+        told.sort_by_key(|webhook| webhook.message.creation_date_time());
+        return Some(told);
+    }
+    let clock = Arc::new(ManualClock::new(start));
+    if let Some((_, steps)) = mandate::LIVES.iter().find(|(known, _)| *known == name) {
+        return Some(tell(MandateStory::new(seed, clock.clone()), &clock, steps));
+    }
+    let (_, steps) = payment::LIVES.iter().find(|(known, _)| *known == name)?;
+    Some(tell(PaymentStory::new(seed, clock.clone()), &clock, steps))
+}
+
+fn tell<Story>(
+    mut story: Story,
+    clock: &ManualClock,
+    steps: &[fn(&mut Story) -> Webhook],
+) -> Vec<Webhook> {
+    let mut told = Vec::with_capacity(steps.len());
+    for step in steps {
+        told.push(step(&mut story));
+        clock.advance(BETWEEN);
+    }
     told
 }
 

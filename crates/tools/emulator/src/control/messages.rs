@@ -2,35 +2,18 @@
 
 use super::{Arguments, Control, ControlError};
 use crate::ids::Ids;
-use crate::story::{MandateStory, PaymentStory, bad_week};
+use crate::story::story;
 use crate::webhook::Webhook;
 use bankrail_mailbox::{
     DeliveryNote, DeliveryRecord, DropOutcome, EndpointId, EntryId, Intervention, OutboxQuery,
     OutboxState, OutboxSummary, Outgoing,
 };
 use bankrail_service::delivery::EnqueueError;
-use bankrail_values::{Clock as _, HyphenatedUuid, StoreErrorKind, Timestamp, causes, excerpt};
+use bankrail_values::{Clock as _, HyphenatedUuid, StoreErrorKind, causes, excerpt};
 use bankrail_webhook::{Message, samples};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
-
-pub(super) type Life = fn(u64, Timestamp) -> Vec<Webhook>;
-
-/// The stories that can be sent.
-pub(super) const STORIES: [(&str, Life); 11] = [
-    ("mandate", MandateStory::life),
-    ("mandate-declined", MandateStory::declined_life),
-    ("mandate-expired", MandateStory::expired_life),
-    ("mandate-amended", MandateStory::amended_life),
-    ("mandate-ported", MandateStory::ported_life),
-    ("mandate-queried", MandateStory::queried_life),
-    ("payment", PaymentStory::life),
-    ("payment-same-day", PaymentStory::same_day_life),
-    ("payment-delayed", PaymentStory::delayed_life),
-    ("payment-rejected", PaymentStory::rejected_life),
-    ("bad-week", bad_week),
-];
 
 /// The age of a story's beginning: each story has a message a day.
 const STORY_AGE: Duration = Duration::from_secs(10 * 24 * 3600);
@@ -154,12 +137,13 @@ impl Control {
 
     /// Returns the messages that `send` is asked for, and the seed of their story.
     fn told(&self, arguments: &Arguments) -> Result<(Vec<Webhook>, Option<u64>), ControlError> {
-        let story = arguments.text("story");
-        let life = STORIES
-            .iter()
-            .find(|(name, _)| Some(*name) == story)
-            .map(|(_, life)| life);
-        match (arguments.object("message"), life) {
+        let seed = arguments.seed();
+        let start = self.0.clock.now().saturating_sub(STORY_AGE);
+        let name = arguments.text("story");
+        match (
+            arguments.object("message"),
+            name.and_then(|name| story(name, seed, start)),
+        ) {
             (Some(json), None) => {
                 let read = Message::from_json_of_any_kind(json.as_bytes()).ok_or_else(|| {
                     ControlError::Wrong(
@@ -168,9 +152,7 @@ impl Control {
                 })?;
                 Ok((vec![read.message.into()], None))
             }
-            (None, Some(life)) => {
-                let seed = arguments.seed();
-                let mut told = life(seed, self.0.clock.now().saturating_sub(STORY_AGE));
+            (None, Some(mut told)) => {
                 if arguments.flag("shuffled") {
                     let ids = Ids::new(seed);
                     told.sort_by_cached_key(|_| ids.number());

@@ -1,7 +1,7 @@
 //! The operations on a bank: what a program can ask its control for.
 
-use super::messages::STORIES;
 use crate::call::Endpoint;
+use crate::story;
 use bankrail_bank::BookingKind;
 use bankrail_mailbox::OutboxState;
 use bankrail_rate_limit::CallType;
@@ -414,7 +414,7 @@ impl Operation {
                         ENDPOINT.required(),
                         Member::object("message", "The message."),
                         Member::text("story", "In place of a message: the story.")
-                            .one_of(|| STORIES.map(|(name, _)| name).to_vec()),
+                            .one_of(|| story::names().collect()),
                         Member::number(
                             "seed",
                             "The number of the story: the same number gives the same identifiers. \

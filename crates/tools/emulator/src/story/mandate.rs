@@ -1,8 +1,8 @@
 //! A mandate's life.
 
-use super::{BETWEEN, Teller, user};
+use super::{Life, Teller, user};
 use crate::webhook::Webhook;
-use bankrail_values::{Clock, HyphenatedUuid, ManualClock, Timestamp};
+use bankrail_values::{Clock, HyphenatedUuid, Timestamp};
 use bankrail_webhook::history::MandateState;
 use bankrail_webhook::message::query_notification::ReminderCount;
 use bankrail_webhook::sender::OriginalRequest;
@@ -60,6 +60,79 @@ struct Case {
     is_reopened: bool,
 }
 
+/// The lives of mandates that [`story`](super::story) tells.
+pub(super) const LIVES: [Life<MandateStory>; 6] = [
+    (
+        "mandate",
+        &[
+            MandateStory::created,
+            MandateStory::confirmed_by_payer,
+            MandateStory::creation_completed,
+            MandateStory::amended_by_payer,
+            MandateStory::queried,
+            MandateStory::reminded,
+            MandateStory::suspended_by_payer,
+            MandateStory::released_by_payer,
+            MandateStory::suspended,
+            MandateStory::released,
+            MandateStory::cancelled_by_payer,
+        ],
+    ),
+    (
+        "mandate-declined",
+        &[
+            MandateStory::created,
+            MandateStory::declined_by_payer,
+            MandateStory::creation_completed,
+        ],
+    ),
+    // The payer never answers.
+    (
+        "mandate-expired",
+        &[
+            MandateStory::created,
+            MandateStory::expired,
+            MandateStory::creation_completed,
+        ],
+    ),
+    // The biller amends twice: the payer confirms the one and declines the other.
+    (
+        "mandate-amended",
+        &[
+            MandateStory::created,
+            MandateStory::confirmed_by_payer,
+            MandateStory::amendment_asked,
+            MandateStory::amendment_confirmed_by_payer,
+            MandateStory::amendment_completed,
+            MandateStory::amendment_asked,
+            MandateStory::amendment_declined_by_payer,
+            MandateStory::amendment_completed,
+        ],
+    ),
+    (
+        "mandate-ported",
+        &[
+            MandateStory::created,
+            MandateStory::confirmed_by_payer,
+            MandateStory::ported,
+            MandateStory::cancelled_by_payer,
+        ],
+    ),
+    // Two reminders, and the case is opened again.
+    (
+        "mandate-queried",
+        &[
+            MandateStory::created,
+            MandateStory::confirmed_by_payer,
+            MandateStory::queried,
+            MandateStory::reminded,
+            MandateStory::reminded,
+            MandateStory::query_reopened,
+            MandateStory::reminded,
+        ],
+    ),
+];
+
 impl MandateStory {
     /// A mandate that is not created yet, with identifiers from a seed.
     #[must_use]
@@ -78,118 +151,6 @@ impl MandateStory {
             case: None,
             cases: 0,
         }
-    }
-
-    /// A whole life, a message a day: created, confirmed, its outcome completed, amended and
-    /// queried by the payer, suspended, released, and cancelled.
-    #[must_use]
-    pub fn life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(
-            seed,
-            start,
-            &[
-                Self::created,
-                Self::confirmed_by_payer,
-                Self::creation_completed,
-                Self::amended_by_payer,
-                Self::queried,
-                Self::reminded,
-                Self::suspended_by_payer,
-                Self::released_by_payer,
-                Self::suspended,
-                Self::released,
-                Self::cancelled_by_payer,
-            ],
-        )
-    }
-
-    /// The life of a mandate that the payer declines.
-    #[must_use]
-    pub fn declined_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(
-            seed,
-            start,
-            &[
-                Self::created,
-                Self::declined_by_payer,
-                Self::creation_completed,
-            ],
-        )
-    }
-
-    /// The life of a mandate that the payer never answers.
-    #[must_use]
-    pub fn expired_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(
-            seed,
-            start,
-            &[Self::created, Self::expired, Self::creation_completed],
-        )
-    }
-
-    /// The life of a mandate that the biller amends twice: the payer confirms the one and declines
-    /// the other.
-    #[must_use]
-    pub fn amended_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(
-            seed,
-            start,
-            &[
-                Self::created,
-                Self::confirmed_by_payer,
-                Self::amendment_asked,
-                Self::amendment_confirmed_by_payer,
-                Self::amendment_completed,
-                Self::amendment_asked,
-                Self::amendment_declined_by_payer,
-                Self::amendment_completed,
-            ],
-        )
-    }
-
-    /// The life of a mandate that the payer moves to another account.
-    #[must_use]
-    pub fn ported_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(
-            seed,
-            start,
-            &[
-                Self::created,
-                Self::confirmed_by_payer,
-                Self::ported,
-                Self::cancelled_by_payer,
-            ],
-        )
-    }
-
-    /// The life of a mandate about which the payer asks: two reminders, and the case is opened
-    /// again.
-    #[must_use]
-    pub fn queried_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(
-            seed,
-            start,
-            &[
-                Self::created,
-                Self::confirmed_by_payer,
-                Self::queried,
-                Self::reminded,
-                Self::reminded,
-                Self::query_reopened,
-                Self::reminded,
-            ],
-        )
-    }
-
-    fn told(seed: u64, start: Timestamp, steps: &[fn(&mut Self) -> Webhook]) -> Vec<Webhook> {
-        let clock = Arc::new(ManualClock::new(start));
-        let mut story = Self::new(seed, clock.clone());
-        let mut tell = |step: &fn(&mut Self) -> Webhook| {
-            let told = step(&mut story);
-            clock.advance(BETWEEN);
-            told
-        };
-        steps.iter().map(&mut tell).collect()
     }
 
     /// The mandate.
@@ -440,14 +401,12 @@ impl MandateStory {
             self.teller.ids.number() % 1_000_000,
             self.cases
         );
-        let case = Case {
+        self.case = Some(Case {
             id,
             reminders: 0,
             is_reopened: false,
-        };
-        let query = self.query(&case);
-        self.case = Some(case);
-        query
+        });
+        self.query()
     }
 
     /// The bank reminds of the last query, which has no resolution yet: `reminder_count` rises by 1.
@@ -456,12 +415,10 @@ impl MandateStory {
     /// If there is no query, or after 99 reminders.
     #[track_caller]
     pub fn reminded(&mut self) -> Webhook {
-        let mut case = self.case.take().expect("a query before its reminder");
+        let case = self.case.as_mut().expect("a query before its reminder");
         assert!(case.reminders < 99, "a case has at most 99 reminders");
         case.reminders += 1;
-        let query = self.query(&case);
-        self.case = Some(case);
-        query
+        self.query()
     }
 
     /// The payer is not content with the resolution of the last query: the case is opened again,
@@ -471,11 +428,12 @@ impl MandateStory {
     /// If there is no query.
     #[track_caller]
     pub fn query_reopened(&mut self) -> Webhook {
-        let mut case = self.case.take().expect("a query before it is opened again");
+        let case = self
+            .case
+            .as_mut()
+            .expect("a query before it is opened again");
         (case.reminders, case.is_reopened) = (0, true);
-        let query = self.query(&case);
-        self.case = Some(case);
-        query
+        self.query()
     }
 
     #[track_caller]
@@ -629,7 +587,8 @@ impl MandateStory {
         Webhook::new(outcome, self.teller.answering(&request))
     }
 
-    fn query(&self, case: &Case) -> Webhook {
+    fn query(&self) -> Webhook {
+        let case = self.case.as_ref().expect("a case was opened");
         let details = MandateDetails::new()
             .mps_user_id(user())
             .mandate_identification(self.id);

@@ -1,8 +1,8 @@
 //! A payment's life.
 
-use super::{BETWEEN, Teller, user};
+use super::{BETWEEN, Life, Teller, user};
 use crate::webhook::Webhook;
-use bankrail_values::{Clock, Date, ManualClock, Money, Timestamp};
+use bankrail_values::{Clock, Date, Money, Timestamp};
 use bankrail_webhook::history::PaymentState;
 use bankrail_webhook::message::Text35;
 use bankrail_webhook::sender::{PaymentCondition, PaymentInstruction};
@@ -38,6 +38,31 @@ pub struct PaymentStory {
     mandate: Option<MandateId>,
     original: String,
 }
+
+/// The lives of payments that [`story`](super::story) tells.
+pub(super) const LIVES: [Life<PaymentStory>; 4] = [
+    (
+        "payment",
+        &[
+            PaymentStory::warehoused_for_tomorrow,
+            PaymentStory::delayed,
+            PaymentStory::settled,
+        ],
+    ),
+    ("payment-same-day", &[PaymentStory::settled]),
+    (
+        "payment-delayed",
+        &[PaymentStory::delayed, PaymentStory::settled],
+    ),
+    (
+        "payment-rejected",
+        &[
+            PaymentStory::warehoused_for_tomorrow,
+            PaymentStory::delayed,
+            |payment| payment.rejected("AM04"),
+        ],
+    ),
+];
 
 impl PaymentStory {
     /// An instruction of 10.00 AUD that was received, with identifiers from a seed.
@@ -86,44 +111,6 @@ impl PaymentStory {
         self
     }
 
-    /// A whole life, an outcome a day: warehoused, settlement pending, settled.
-    #[must_use]
-    pub fn life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(seed, start, Self::settled)
-    }
-
-    /// The life of a payment that is warehoused, pending, and rejected in the end.
-    #[must_use]
-    pub fn rejected_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        Self::told(seed, start, |payment| payment.rejected("AM04"))
-    }
-
-    /// The life of a payment that is settled on the day it was instructed.
-    #[must_use]
-    pub fn same_day_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        vec![Self::new(seed, Arc::new(ManualClock::new(start))).settled()]
-    }
-
-    /// The life of a payment whose settlement is delayed by a day.
-    #[must_use]
-    pub fn delayed_life(seed: u64, start: Timestamp) -> Vec<Webhook> {
-        let clock = Arc::new(ManualClock::new(start));
-        let mut story = Self::new(seed, clock.clone());
-        let delayed = story.delayed();
-        clock.advance(BETWEEN);
-        vec![delayed, story.settled()]
-    }
-
-    fn told(seed: u64, start: Timestamp, end: impl FnOnce(&mut Self) -> Webhook) -> Vec<Webhook> {
-        let clock = Arc::new(ManualClock::new(start));
-        let mut story = Self::new(seed, clock.clone());
-        let warehoused = story.warehoused(start.saturating_add(BETWEEN).date());
-        clock.advance(BETWEEN);
-        let delayed = story.delayed();
-        clock.advance(BETWEEN);
-        vec![warehoused, delayed, end(&mut story)]
-    }
-
     /// The identifier that the bank assigned (`instruction_identification`).
     #[must_use]
     pub fn id(&self) -> &Text35 {
@@ -151,6 +138,10 @@ impl PaymentStory {
         self.tell(&PaymentCondition::FutureDated {
             requested_execution_date,
         })
+    }
+
+    fn warehoused_for_tomorrow(&mut self) -> Webhook {
+        self.warehoused(self.accepted.saturating_add(BETWEEN).date())
     }
 
     /// The settlement is delayed: `ACSP`.

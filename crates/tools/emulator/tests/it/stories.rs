@@ -1,7 +1,7 @@
 //! Stories are true: each message is one that the sender's rules allow, without a finding, and the
 //! histories that a receiver keeps follow them without a gap.
 
-use bankrail_emulator::{MandateStory, PaymentStory, Webhook};
+use bankrail_emulator::{MandateStory, PaymentStory, Webhook, story};
 use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{HyphenatedUuid, ManualClock, Timestamp};
 use bankrail_webhook::history::{
@@ -15,31 +15,25 @@ fn start() -> Timestamp {
     "2026-03-02T00:00:00.000Z".parse().unwrap()
 }
 
-fn mandate_lives(seed: u64) -> [(Vec<Webhook>, MandateState); 6] {
-    [
-        (MandateStory::life(seed, start()), MandateState::Cancelled),
-        (
-            MandateStory::declined_life(seed, start()),
-            MandateState::Cancelled,
-        ),
-        (
-            MandateStory::expired_life(seed, start()),
-            MandateState::Cancelled,
-        ),
-        (
-            MandateStory::amended_life(seed, start()),
-            MandateState::Active,
-        ),
-        (
-            MandateStory::ported_life(seed, start()),
-            MandateState::Cancelled,
-        ),
-        (
-            MandateStory::queried_life(seed, start()),
-            MandateState::Active,
-        ),
-    ]
+fn life(name: &str) -> Vec<Webhook> {
+    story(name, 7, start()).unwrap()
 }
+
+const MANDATE_LIVES: [(&str, MandateState); 6] = [
+    ("mandate", MandateState::Cancelled),
+    ("mandate-declined", MandateState::Cancelled),
+    ("mandate-expired", MandateState::Cancelled),
+    ("mandate-amended", MandateState::Active),
+    ("mandate-ported", MandateState::Cancelled),
+    ("mandate-queried", MandateState::Active),
+];
+
+const PAYMENT_LIVES: [(&str, usize, PaymentState); 4] = [
+    ("payment", 3, PaymentState::Settled),
+    ("payment-rejected", 3, PaymentState::Rejected),
+    ("payment-same-day", 1, PaymentState::Settled),
+    ("payment-delayed", 2, PaymentState::Settled),
+];
 
 fn apply(history: &mut MandateHistory, webhook: &Webhook) -> Observation {
     match &webhook.message {
@@ -52,7 +46,8 @@ fn apply(history: &mut MandateHistory, webhook: &Webhook) -> Observation {
 
 #[test]
 fn a_mandates_history_is_complete_at_each_step() {
-    for (life, end) in mandate_lives(7) {
+    for (name, end) in MANDATE_LIVES {
+        let life = life(name);
         let mut history = MandateHistory::new();
         for webhook in &life {
             let observed = apply(&mut history, webhook);
@@ -95,24 +90,8 @@ fn the_state_of_a_story_is_that_of_the_history() {
 
 #[test]
 fn a_payments_history_reaches_its_end() {
-    for (life, count, end) in [
-        (PaymentStory::life(7, start()), 3, PaymentState::Settled),
-        (
-            PaymentStory::rejected_life(7, start()),
-            3,
-            PaymentState::Rejected,
-        ),
-        (
-            PaymentStory::same_day_life(7, start()),
-            1,
-            PaymentState::Settled,
-        ),
-        (
-            PaymentStory::delayed_life(7, start()),
-            2,
-            PaymentState::Settled,
-        ),
-    ] {
+    for (name, count, end) in PAYMENT_LIVES {
+        let life = life(name);
         let mut history = PaymentHistory::new();
         for webhook in &life {
             let Message::PaymentOutcome(outcome) = &webhook.message else {
@@ -126,14 +105,9 @@ fn a_payments_history_reaches_its_end() {
 
 #[test]
 fn each_message_can_be_sent_and_is_a_message_of_its_own() {
-    let lives = mandate_lives(7).map(|(life, _)| life).into_iter();
-    let payments: [fn(u64, Timestamp) -> Vec<Webhook>; 4] = [
-        PaymentStory::life,
-        PaymentStory::rejected_life,
-        PaymentStory::same_day_life,
-        PaymentStory::delayed_life,
-    ];
-    for life in lives.chain(payments.map(|life| life(8, start()))) {
+    let mandates = MANDATE_LIVES.map(|(name, _)| name).into_iter();
+    let payments = PAYMENT_LIVES.map(|(name, ..)| name);
+    for life in mandates.chain(payments).map(life) {
         let (mut ids, mut last) = (BTreeSet::<HyphenatedUuid>::new(), None);
         let mut keys: Vec<DuplicateKey> = Vec::new();
         for webhook in &life {
@@ -160,18 +134,11 @@ fn each_message_can_be_sent_and_is_a_message_of_its_own() {
 
 #[test]
 fn the_same_seed_tells_the_same_story() {
-    assert_eq!(
-        MandateStory::life(7, start()),
-        MandateStory::life(7, start())
-    );
-    assert_ne!(
-        MandateStory::life(7, start()),
-        MandateStory::life(8, start())
-    );
-    assert_eq!(
-        PaymentStory::life(7, start()),
-        PaymentStory::life(7, start())
-    );
+    for name in ["mandate", "payment", "bad-week"] {
+        assert_eq!(story(name, 7, start()), Some(life(name)));
+        assert_ne!(story(name, 8, start()), Some(life(name)));
+    }
+    assert_eq!(story("another", 7, start()), None);
 }
 
 #[test]
