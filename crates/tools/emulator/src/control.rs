@@ -23,7 +23,6 @@ use bankrail_rate_limit::{CallType, Limiter, Limits, Window};
 use bankrail_values::Clock as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,7 +112,8 @@ impl Control {
                 )
             }
             Operation::AddFault => {
-                add_fault(arguments).map(|order| json!({ "number": self.add_fault(order) }))
+                let order = add_fault(arguments)?;
+                Ok(json!({ "number": self.0.emulator.front.plan.add(order) }))
             }
             Operation::RemoveFault => {
                 match self.0.emulator.front.plan.end(arguments.number("number")) {
@@ -130,22 +130,12 @@ impl Control {
             }
             Operation::Journal => {
                 let most = arguments.fitting("most")?.unwrap_or(MAX_SHOWN);
-                let calls = self.calls(&filter(arguments)?);
-                let shown: Vec<_> = calls
-                    .iter()
-                    .skip(calls.len().saturating_sub(most))
-                    .map(shown)
-                    .collect();
+                let calls = self.calls(arguments)?;
+                let first = calls.len().saturating_sub(most);
+                let shown: Vec<_> = calls.iter().skip(first).map(shown).collect();
                 Ok(json!({ "calls": shown, "found": calls.len() }))
             }
-            Operation::AssertCalls => {
-                let [times, at_least, at_most] =
-                    ["times", "at_least", "at_most"].map(|name| arguments.number(name));
-                let least = times.or(at_least).unwrap_or(u64::from(at_most.is_none()));
-                let expected = least..=times.or(at_most).unwrap_or(u64::MAX);
-                let found = self.assert_calls(&filter(arguments)?, expected)?;
-                Ok(json!({ "found": found }))
-            }
+            Operation::AssertCalls => self.assert_calls(arguments),
             Operation::ForgetCalls => {
                 self.0.emulator.calls().forget();
                 Ok(json!({}))
@@ -177,32 +167,24 @@ impl Control {
         }
     }
 
-    /// Orders a fault, and returns its number.
-    pub fn add_fault(&self, order: FaultOrder) -> u64 {
-        self.0.emulator.front.plan.add(order)
-    }
-
     /// The calls of the journal that are meant, the oldest first.
-    #[must_use]
-    pub fn calls(&self, filter: &CallFilter) -> Vec<Call> {
+    fn calls(&self, arguments: &Arguments) -> Result<Vec<Call>, ControlError> {
+        let filter = filter(arguments)?;
         let mut calls = self.0.emulator.calls().newest();
         calls.retain(|call| filter.matches(call));
         calls.reverse();
-        calls
+        Ok(calls)
     }
 
-    /// Returns the number of calls in the journal that match.
-    ///
-    /// # Errors
-    /// [`ControlError::NotSo`] if there are not as many as expected.
-    pub fn assert_calls(
-        &self,
-        filter: &CallFilter,
-        expected: RangeInclusive<u64>,
-    ) -> Result<usize, ControlError> {
-        let found = self.calls(filter).len();
-        if expected.contains(&found.try_into().unwrap_or(u64::MAX)) {
-            return Ok(found);
+    /// Fails unless the journal has as many calls as expected.
+    fn assert_calls(&self, arguments: &Arguments) -> Result<Value, ControlError> {
+        let [times, at_least, at_most] =
+            ["times", "at_least", "at_most"].map(|name| arguments.number(name));
+        let least = times.or(at_least).unwrap_or(u64::from(at_most.is_none()));
+        let most = times.or(at_most).unwrap_or(u64::MAX);
+        let found = self.calls(arguments)?.len();
+        if (least..=most).contains(&found.try_into().unwrap_or(u64::MAX)) {
+            return Ok(json!({ "found": found }));
         }
         let newest: Vec<_> = self
             .0
@@ -213,7 +195,7 @@ impl Control {
             .take(5)
             .map(ToString::to_string)
             .collect();
-        let expected = match (*expected.start(), *expected.end()) {
+        let expected = match (least, most) {
             (least, u64::MAX) => format!("{least} or more"),
             (least, most) if least == most => most.to_string(),
             (least, most) => format!("{least} to {most}"),
@@ -229,10 +211,7 @@ impl Control {
 
     /// Forgets what happened to one customer. Without a customer the whole bank returns to its
     /// start, including faults, limits and clock.
-    ///
-    /// # Errors
-    /// [`ControlError`]. Nothing was changed, unless the bank itself failed.
-    pub async fn reset(&self, customer: Option<&CustomerCode>) -> Result<(), ControlError> {
+    async fn reset(&self, customer: Option<&CustomerCode>) -> Result<(), ControlError> {
         let Steered {
             emulator,
             clock,
@@ -388,14 +367,16 @@ fn add_fault(arguments: &Arguments) -> Result<FaultOrder, ControlError> {
 }
 
 fn filter(arguments: &Arguments) -> Result<CallFilter, ControlError> {
-    let mut filter = CallFilter::new().after(arguments.number("after").unwrap_or_default());
     let text = |name| arguments.text(name).map(str::to_owned);
     let endpoint = arguments.text("endpoint");
-    filter.endpoint = Endpoint::ALL
-        .into_iter()
-        .find(|known| Some(known.name()) == endpoint);
-    filter.status = arguments.fitting("status")?;
-    (filter.customer, filter.body, filter.answer) =
-        (text("customer"), text("body"), text("answer"));
-    Ok(filter)
+    Ok(CallFilter {
+        endpoint: Endpoint::ALL
+            .into_iter()
+            .find(|known| Some(known.name()) == endpoint),
+        customer: text("customer"),
+        status: arguments.fitting("status")?,
+        body: text("body"),
+        answer: text("answer"),
+        after: arguments.number("after").unwrap_or_default(),
+    })
 }

@@ -13,35 +13,23 @@ pub(crate) const MASK: &str = "(masked)";
 /// The least length of a signature's text: that of 32 bytes in base64url.
 const SIGNATURE: usize = 43;
 
-bankrail_values::options! {
-    /// A filter of the journal's calls, with all of whose conditions a call agrees.
-    ///
-    /// ```
-    /// use bankrail_emulator::{CallFilter, Endpoint};
-    /// let refused = CallFilter::new().endpoint(Endpoint::Token).status(401);
-    /// # drop(refused);
-    /// ```
-    #[derive(Clone, Debug, PartialEq, Eq)]
-    pub struct CallFilter {
-        /// The endpoint. Default: any.
-        pub(crate) endpoint(Endpoint => Some): Option<Endpoint> = None,
-        /// The customer's code. Default: any, and none.
-        pub(crate) customer(String => Some): Option<String> = None,
-        /// The status of the answer. Default: any, and none.
-        pub(crate) status(u16 => Some): Option<u16> = None,
-        /// A text that the body of the request contains. Default: any body.
-        pub(crate) body(String => Some): Option<String> = None,
-        /// A text that the body of the answer has. Default: any body.
-        pub(crate) answer(String => Some): Option<String> = None,
-        /// Only calls with a greater number than this. Default: 0.
-        after: u64 = 0,
-    }
+/// A filter of the journal's calls, with all of whose conditions a call agrees.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallFilter {
+    pub(crate) endpoint: Option<Endpoint>,
+    pub(crate) customer: Option<String>,
+    pub(crate) status: Option<u16>,
+    /// A text that the body of the request contains.
+    pub(crate) body: Option<String>,
+    /// A text that the body of the answer contains.
+    pub(crate) answer: Option<String>,
+    /// Only calls with a greater number than this.
+    pub(crate) after: u64,
 }
 
 impl CallFilter {
     /// True if a call passes the filter.
-    #[must_use]
-    pub fn matches(&self, call: &Call) -> bool {
+    pub(crate) fn matches(&self, call: &Call) -> bool {
         let has = |body: &Bytes, part: &String| String::from_utf8_lossy(body).contains(part);
         call.number > self.after
             && self
@@ -193,22 +181,26 @@ mod tests {
         let mut call = Call::new(Endpoint::Statement, Timestamp::UNIX_EPOCH);
         (call.number, call.status, call.customer) = (3, Some(429), Some("ACME".to_owned()));
         (call.body, call.answer) = ("{\"accountId\":\"1\"}".into(), "EC42901".into());
-        let filter = CallFilter::new()
-            .endpoint(Endpoint::Statement)
-            .customer("ACME".to_owned())
-            .status(429)
-            .body("accountId".to_owned())
-            .answer("EC429".to_owned())
-            .after(2);
-        assert!(filter.matches(&call) && CallFilter::new().matches(&call));
-        for other in [
-            filter.clone().endpoint(Endpoint::Token),
-            filter.clone().customer("OTHER".to_owned()),
-            filter.clone().status(200),
-            filter.clone().body("cursor".to_owned()),
-            filter.clone().answer("payload".to_owned()),
-            filter.clone().after(3),
-        ] {
+        let filter = CallFilter {
+            endpoint: Some(Endpoint::Statement),
+            customer: Some("ACME".to_owned()),
+            status: Some(429),
+            body: Some("accountId".to_owned()),
+            answer: Some("EC429".to_owned()),
+            after: 2,
+        };
+        assert!(filter.matches(&call) && CallFilter::default().matches(&call));
+        let changes: [fn(&mut CallFilter); 6] = [
+            |other| other.endpoint = Some(Endpoint::Token),
+            |other| other.customer = Some("OTHER".to_owned()),
+            |other| other.status = Some(200),
+            |other| other.body = Some("cursor".to_owned()),
+            |other| other.answer = Some("payload".to_owned()),
+            |other| other.after = 3,
+        ];
+        for change in changes {
+            let mut other = filter.clone();
+            change(&mut other);
             assert!(!other.matches(&call), "{other:?}");
         }
     }

@@ -45,7 +45,6 @@ pub use control::{
 pub use directory::FakeDirectory;
 pub use emulator::{Emulator, EmulatorError, EmulatorOptions, Engines};
 pub use fault::Fault;
-pub use journal::CallFilter;
 pub use ledger::FakeLedger;
 pub use options::FakeBankOptions;
 pub use plan::FaultOrder;
