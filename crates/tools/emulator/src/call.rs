@@ -9,7 +9,8 @@ use std::fmt;
 use std::time::Duration;
 
 /// An endpoint of the bank, or of its customers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Endpoint {
     /// `POST /v1.0/auth`
@@ -28,12 +29,7 @@ impl Endpoint {
 
     /// The name in the journal and in orders.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Token => "token",
-            Self::Statement => "statement",
-            Self::Webhook => "webhook",
-            Self::Other => "other",
-        }
+        self.into()
     }
 
     pub(crate) fn of(path: &str) -> Self {

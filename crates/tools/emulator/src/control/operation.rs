@@ -10,7 +10,8 @@ use std::str::FromStr;
 
 /// An operation on a bank. [`Control::carry_out`](super::Control::carry_out) does it, a program
 /// offers it as a command, and [`Control::router`](super::Control::router) serves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Operation {
     /// Shows the clock.
@@ -71,47 +72,18 @@ pub enum Operation {
 
 /// The row of an operation in the table of operations.
 struct Row {
-    name: &'static str,
     about: &'static str,
     members: &'static [Member],
 }
 
 impl Operation {
     /// All operations.
-    pub const ALL: &'static [Self] = &[
-        Self::Clock,
-        Self::SetClock,
-        Self::StepClock,
-        Self::Limits,
-        Self::SetLimit,
-        Self::Faults,
-        Self::AddFault,
-        Self::RemoveFault,
-        Self::Journal,
-        Self::AssertCalls,
-        Self::ForgetCalls,
-        Self::Book,
-        Self::Messages,
-        Self::Message,
-        Self::Send,
-        Self::Resend,
-        Self::Drop,
-        Self::Pause,
-        Self::Resume,
-        Self::Customers,
-        Self::AddCustomer,
-        Self::RotateApiKey,
-        Self::Keys,
-        Self::RotateKey,
-        Self::Reset,
-        Self::Snapshot,
-        Self::Seed,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Returns the name of the operation: that of its command, and the last part of its path.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.row().name
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 
     /// Returns one or two sentences about the operation.
@@ -185,13 +157,11 @@ impl Operation {
     const fn row(self) -> Row {
         match self {
             Self::Clock => Row {
-                name: "clock",
                 about: "Shows the bank's time, how fast its clock runs, and by which time \
                     assertions are judged.",
                 members: &[],
             },
             Self::SetClock => Row {
-                name: "set-clock",
                 about: "Sets the bank's clock, or makes it run faster or stand still.",
                 members: const {
                     &[
@@ -212,7 +182,6 @@ impl Operation {
                 },
             },
             Self::StepClock => Row {
-                name: "step-clock",
                 about: "Advances the bank's clock.",
                 members: const {
                     &[
@@ -222,12 +191,10 @@ impl Operation {
                 },
             },
             Self::Limits => Row {
-                name: "limits",
                 about: "Shows the limits of calls, including those agreed with a customer.",
                 members: const { &[OTHER_CUSTOMERS] },
             },
             Self::SetLimit => Row {
-                name: "set-limit",
                 about: "Sets the limits of one type of calls. A window that is not named keeps its \
                     limit.",
                 members: const {
@@ -244,12 +211,10 @@ impl Operation {
                 },
             },
             Self::Faults => Row {
-                name: "faults",
                 about: "Lists the faults that are ordered.",
                 members: &[],
             },
             Self::AddFault => Row {
-                name: "add-fault",
                 about: "Orders a fault for calls, or for deliveries to receivers.",
                 members: const {
                     &[
@@ -278,7 +243,6 @@ impl Operation {
                 },
             },
             Self::RemoveFault => Row {
-                name: "remove-fault",
                 about: "Ends a fault, or all.",
                 members: const {
                     &[Member::number(
@@ -288,7 +252,6 @@ impl Operation {
                 },
             },
             Self::Journal => Row {
-                name: "journal",
                 about: "Shows the calls that the bank has answered, and those that delivered \
                     messages, the oldest first. Secrets are masked.",
                 members: const {
@@ -307,7 +270,6 @@ impl Operation {
                 },
             },
             Self::AssertCalls => Row {
-                name: "assert-calls",
                 about: "Fails unless the journal has as many calls as expected: one or more, if \
                     no number is named.",
                 members: const {
@@ -328,12 +290,10 @@ impl Operation {
                 },
             },
             Self::ForgetCalls => Row {
-                name: "forget-calls",
                 about: "Forgets the calls so far.",
                 members: &[],
             },
             Self::Book => Row {
-                name: "book",
                 about: "Books on an account: one entry, the rows of a CSV file, or a day of a shop.",
                 members: const {
                     &[
@@ -377,7 +337,6 @@ impl Operation {
                 },
             },
             Self::Messages => Row {
-                name: "messages",
                 about: "Lists messages to deliver, without their content, and the endpoints that \
                     are stopped.",
                 members: const {
@@ -397,7 +356,6 @@ impl Operation {
                 },
             },
             Self::Message => Row {
-                name: "message",
                 about: "Shows a message and each of its deliveries.",
                 members: const {
                     &[
@@ -407,7 +365,6 @@ impl Operation {
                 },
             },
             Self::Send => Row {
-                name: "send",
                 about: "Sends a message, or those of a story one after the other.",
                 members: const {
                     &[
@@ -433,7 +390,6 @@ impl Operation {
                 },
             },
             Self::Resend => Row {
-                name: "resend",
                 about: "Resends messages that were delivered or given up, under the same message \
                     ids. They wait in the outbox for their turn.",
                 members: const {
@@ -456,28 +412,23 @@ impl Operation {
                 },
             },
             Self::Drop => Row {
-                name: "drop",
                 about: "Drops a message that waits or is a dead letter: it is never delivered.",
                 members: const { &[NUMBER.required(), REASON, BY] },
             },
             Self::Pause => Row {
-                name: "pause",
                 about: "Stops deliveries to an endpoint. Messages to it wait.",
                 members: const { &[ENDPOINT.required(), REASON, BY] },
             },
             Self::Resume => Row {
-                name: "resume",
                 about: "Resumes deliveries to an endpoint that is paused, was stopped by its answer \
                     410, or failed too often. All waiting messages are sent now.",
                 members: const { &[ENDPOINT.required()] },
             },
             Self::Customers => Row {
-                name: "customers",
                 about: "Lists the customers with their scopes, accounts and endpoints.",
                 members: &[],
             },
             Self::AddCustomer => Row {
-                name: "add-customer",
                 about: "Adds a customer, and shows its API key, which is not stored.",
                 members: const {
                     &[
@@ -509,7 +460,6 @@ impl Operation {
                 },
             },
             Self::RotateApiKey => Row {
-                name: "rotate-api-key",
                 about: "Gives a customer a new API key, and shows it; the old one stays valid for some hours.",
                 members: const {
                     &[
@@ -522,17 +472,14 @@ impl Operation {
                 },
             },
             Self::Keys => Row {
-                name: "keys",
                 about: "Lists the keys that sign webhooks, the one in use first.",
                 members: &[],
             },
             Self::RotateKey => Row {
-                name: "rotate-key",
                 about: "Makes a new key that signs webhooks from now on.",
                 members: &[],
             },
             Self::Reset => Row {
-                name: "reset",
                 about: "Forgets what happened: entries, messages, tokens, counted calls and the \
                     journal. Without a customer also faults, other limits, and the clock that was \
                     set. Customers, accounts and keys stay.",
@@ -545,7 +492,6 @@ impl Operation {
                 },
             },
             Self::Snapshot => Row {
-                name: "snapshot",
                 about: "Keeps the present entries, messages, tokens and counted calls under a name.",
                 members: const {
                     &[Member::text(
@@ -556,7 +502,6 @@ impl Operation {
                 },
             },
             Self::Seed => Row {
-                name: "seed",
                 about: "Restores a snapshot, and drops what happened since. Customers, keys and \
                     the clock stay as they are.",
                 members: const { &[Member::text("name", "The name of the snapshot.").required()] },
