@@ -10,7 +10,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 /// Validity of the certificates: ten years.
-const LIFE: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+const VALIDITY: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
@@ -55,20 +55,15 @@ impl CertificateAuthority {
         self.0.pem()
     }
 
-    /// A new certificate with a new key.
-    ///
-    /// # Errors
-    /// [`CertificateAuthorityError`] if the crypto provider makes no key.
-    pub fn certificate(&self) -> Result<Certificate, CertificateAuthorityError> {
-        self.signed(None).map_err(CertificateAuthorityError)
-    }
-
     /// A new certificate with a new key, for this host too: a name or an IP address.
     ///
     /// # Errors
     /// [`CertificateAuthorityError`] if the host is neither, or the crypto provider makes no key.
-    pub fn certificate_for(&self, host: &str) -> Result<Certificate, CertificateAuthorityError> {
-        self.signed(Some(host)).map_err(CertificateAuthorityError)
+    pub fn certificate(
+        &self,
+        host: Option<&str>,
+    ) -> Result<Certificate, CertificateAuthorityError> {
+        self.signed(host).map_err(CertificateAuthorityError)
     }
 
     fn signed(&self, host: Option<&str>) -> Result<Certificate, rcgen::Error> {
@@ -103,7 +98,7 @@ fn parameters(mut parameters: CertificateParams, name: &str) -> CertificateParam
     let now = SystemClock.now();
     // A day back, for clients whose clocks are behind.
     parameters.not_before = now.saturating_sub(DAY).to_time();
-    parameters.not_after = now.saturating_add(LIFE).to_time();
+    parameters.not_after = now.saturating_add(VALIDITY).to_time();
     parameters.distinguished_name.push(DnType::CommonName, name);
     parameters
 }

@@ -18,7 +18,7 @@ impl OwnCertificate {
     pub(crate) fn generate() -> Self {
         let authority = CertificateAuthority::new().expect("the crypto provider makes keys");
         let certificate = authority
-            .certificate()
+            .certificate(None)
             .expect("the crypto provider makes keys");
         Self {
             authority_pem: authority.pem(),

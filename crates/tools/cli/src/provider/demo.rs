@@ -117,11 +117,7 @@ fn remove_left(parent: &Path, beginning: &OsStr) {
 
 fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
     let authority = CertificateAuthority::new().map_err(no_certificate)?;
-    let server = host.map_or_else(
-        || authority.certificate(),
-        |host| authority.certificate_for(host),
-    );
-    let server = server.map_err(no_certificate)?;
+    let server = authority.certificate(host).map_err(no_certificate)?;
     let home = |customer: DemoCustomer| folder.join("demo").join(customer.folder_name());
     // At the same time, because keys are nearly all of a first start.
     let (signing, customers_made) = thread::scope(|scope| {

@@ -26,7 +26,7 @@ pub(crate) static KEY: LazyLock<SigningKey> =
 /// Serves a router over TLS. Returns its address and what its clients trust.
 pub(crate) async fn serve(router: Router) -> (String, TlsRoots) {
     let authority = CertificateAuthority::new().unwrap();
-    let own = authority.certificate().unwrap();
+    let own = authority.certificate(None).unwrap();
     let tls = server_config(own.chain_pem.as_bytes(), own.key_pem.as_bytes()).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());

@@ -61,7 +61,7 @@ impl DemoCustomer {
         let signing = SigningKey::generate(RsaSize::Rsa2048).map_err(no_key)?;
         let decryption = DecryptionKey::generate(RsaSize::Rsa2048).map_err(no_key)?;
         let (api_key, receiver_key) = (new_api_key()?, new_api_key()?);
-        let receiver = authority.certificate().map_err(no_certificate)?;
+        let receiver = authority.certificate(None).map_err(no_certificate)?;
         let accounts = (self.accounts)();
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
         let record = || -> Result<CustomerRecord, Box<dyn Error>> {
