@@ -4,15 +4,17 @@ use crate::call::Endpoint;
 use bankrail_values::ValueError;
 use http::HeaderValue;
 use std::fmt;
+use std::mem::discriminant;
 use std::str::FromStr;
 use std::time::Duration;
 
 /// A fault of one call to an [`Emulator`](crate::Emulator) or a [`FakeBank`](crate::FakeBank), or
-/// of one delivery by [`Emulator::sealer`](crate::Emulator::sealer).
+/// of one delivery of theirs.
 ///
 /// Faults that answer in the bank's place are charged to no limit, as those of a gateway in front
 /// of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fault {
     /// 429, with the endpoint's error body, and with `Retry-After` in whole seconds if there is
@@ -107,98 +109,88 @@ pub enum Fault {
 const HTML: &str =
     "<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>";
 
-type MakeFault = fn() -> Fault;
-
-/// The fault that each name orders.
-const NAMED: [(&str, MakeFault); 14] = [
-    ("429", || Fault::TooManyCalls {
-        retry_after: Some(Duration::from_secs(1)),
-    }),
-    ("500", || Fault::Status(500)),
-    ("503", || Fault::Status(503)),
-    ("html", || Fault::Answer {
-        status: 502,
-        content_type: "text/html".to_owned(),
-        body: HTML.into(),
-    }),
-    ("slow", || Fault::Late(Duration::from_secs(3))),
-    ("reset", || Fault::Reset),
-    ("half-body", || Fault::HalfBody),
-    ("stale-token", || Fault::StaleToken),
-    ("repeating-cursor", || Fault::RepeatingCursor),
-    ("wrong-narrative", || Fault::WrongNarrative),
-    ("slow-drip", || Fault::SlowDrip {
-        bytes: 256,
-        pause: Duration::from_millis(200),
-    }),
-    ("gzip", || Fault::Gzip),
-    ("content-type", || {
-        Fault::ContentType("text/plain".to_owned())
-    }),
-    ("endless", || Fault::Endless { bytes: 1 << 30 }),
-];
-
 const ANY: &[Endpoint] = &[Endpoint::Token, Endpoint::Statement, Endpoint::Other];
 const STATEMENT: &[Endpoint] = &[Endpoint::Statement];
 const WEBHOOK: &[Endpoint] = &[Endpoint::Webhook];
 
-/// The kinds that have nothing to set: the name of each, and what can meet it.
-const PLAIN: [(&str, Fault, &[Endpoint]); 17] = [
-    ("cut-answer", Fault::CutAnswer, ANY),
-    ("wrong-type", Fault::WrongType, ANY),
-    ("circling-cursor", Fault::CirclingCursor, STATEMENT),
-    ("another-account", Fault::AnotherAccount, STATEMENT),
-    ("missing-entry", Fault::MissingEntry, STATEMENT),
-    ("pending-entries", Fault::PendingEntries, STATEMENT),
-    ("next-day", Fault::NextDay, STATEMENT),
-    ("clock-ahead", Fault::ClockAhead, ANY),
-    ("doubled", Fault::Doubled, WEBHOOK),
-    ("flood", Fault::Flood, WEBHOOK),
-    ("reordered", Fault::Reordered, WEBHOOK),
-    ("late-by-a-day", Fault::LateByADay, WEBHOOK),
-    ("lost-acknowledgement", Fault::LostAcknowledgement, WEBHOOK),
-    ("changed", Fault::Changed, WEBHOOK),
-    ("bad-signature", Fault::BadSignature, WEBHOOK),
-    ("unknown-kid", Fault::UnknownKid, WEBHOOK),
-    ("wrong-key", Fault::WrongKey, WEBHOOK),
+/// A name that orders a fault, the fault, and the endpoints whose calls can meet it.
+type Named = (&'static str, fn() -> Fault, &'static [Endpoint]);
+
+/// All kinds, in their order; those with something to set as the name sets it.
+const NAMED: [Named; 31] = [
+    (
+        "429",
+        || Fault::TooManyCalls {
+            retry_after: Some(Duration::from_secs(1)),
+        },
+        ANY,
+    ),
+    ("500", || Fault::Status(500), ANY),
+    ("503", || Fault::Status(503), ANY),
+    (
+        "html",
+        || Fault::Answer {
+            status: 502,
+            content_type: "text/html".to_owned(),
+            body: HTML.into(),
+        },
+        ANY,
+    ),
+    ("slow", || Fault::Late(Duration::from_secs(3)), ANY),
+    ("reset", || Fault::Reset, ANY),
+    ("half-body", || Fault::HalfBody, ANY),
+    ("stale-token", || Fault::StaleToken, ANY),
+    ("repeating-cursor", || Fault::RepeatingCursor, STATEMENT),
+    ("wrong-narrative", || Fault::WrongNarrative, STATEMENT),
+    (
+        "slow-drip",
+        || Fault::SlowDrip {
+            bytes: 256,
+            pause: Duration::from_millis(200),
+        },
+        ANY,
+    ),
+    ("gzip", || Fault::Gzip, ANY),
+    (
+        "content-type",
+        || Fault::ContentType("text/plain".to_owned()),
+        ANY,
+    ),
+    ("endless", || Fault::Endless { bytes: 1 << 30 }, ANY),
+    ("cut-answer", || Fault::CutAnswer, ANY),
+    ("wrong-type", || Fault::WrongType, ANY),
+    ("circling-cursor", || Fault::CirclingCursor, STATEMENT),
+    ("another-account", || Fault::AnotherAccount, STATEMENT),
+    ("missing-entry", || Fault::MissingEntry, STATEMENT),
+    ("pending-entries", || Fault::PendingEntries, STATEMENT),
+    ("next-day", || Fault::NextDay, STATEMENT),
+    ("clock-ahead", || Fault::ClockAhead, ANY),
+    ("doubled", || Fault::Doubled, WEBHOOK),
+    ("flood", || Fault::Flood, WEBHOOK),
+    ("reordered", || Fault::Reordered, WEBHOOK),
+    ("late-by-a-day", || Fault::LateByADay, WEBHOOK),
+    (
+        "lost-acknowledgement",
+        || Fault::LostAcknowledgement,
+        WEBHOOK,
+    ),
+    ("changed", || Fault::Changed, WEBHOOK),
+    ("bad-signature", || Fault::BadSignature, WEBHOOK),
+    ("unknown-kid", || Fault::UnknownKid, WEBHOOK),
+    ("wrong-key", || Fault::WrongKey, WEBHOOK),
 ];
 
 impl Fault {
-    /// Returns the reason that calls record for the fault, and the endpoints whose calls can meet
-    /// it.
-    fn facts(&self) -> (&'static str, &'static [Endpoint]) {
-        match self {
-            Self::TooManyCalls { .. } => ("too many calls", ANY),
-            Self::Status(_) => ("status", ANY),
-            Self::Answer { .. } => ("another answer", ANY),
-            Self::Reset => ("reset", ANY),
-            Self::Late(_) => ("late", ANY),
-            Self::HalfBody => ("half body", ANY),
-            Self::StaleToken => ("stale token", ANY),
-            Self::RepeatingCursor => ("repeating cursor", STATEMENT),
-            Self::WrongNarrative => ("wrong narrative", STATEMENT),
-            Self::SlowDrip { .. } => ("slow drip", ANY),
-            Self::Gzip => ("gzip", ANY),
-            Self::ContentType(_) => ("another content type", ANY),
-            Self::Endless { .. } => ("endless body", ANY),
-            plain => {
-                let row = PLAIN.iter().find(|(_, known, _)| known == plain);
-                row.map_or(("unknown", &[]), |(name, _, endpoints)| (*name, *endpoints))
-            }
-        }
-    }
-
     /// The names that [`Fault`] is parsed from, in the order of the kinds.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMED
-            .iter()
-            .map(|(name, _)| *name)
-            .chain(PLAIN.iter().map(|(name, ..)| *name))
+        NAMED.iter().map(|(name, ..)| *name)
     }
 
     /// True if a call of this endpoint can meet the fault.
     pub(crate) fn concerns(&self, endpoint: Endpoint) -> bool {
-        self.facts().1.contains(&endpoint)
+        let mut rows = NAMED.iter();
+        let row = rows.find(|(_, make, _)| discriminant(&make()) == discriminant(self));
+        row.is_some_and(|(.., endpoints)| endpoints.contains(&endpoint))
     }
 
     /// Checks that a call of this endpoint can meet the fault.
@@ -231,19 +223,16 @@ impl FromStr for Fault {
     /// Reads a name such as `500`, `html` or `half-body`, for a command line: one or more for each
     /// kind.
     fn from_str(name: &str) -> Result<Self, ValueError> {
-        let plain = PLAIN.iter().find(|(known, ..)| *known == name);
-        let plain = plain.map(|(_, fault, _)| fault.clone());
-        let known = plain.or_else(|| {
-            let made = NAMED.iter().find(|(known, _)| *known == name);
-            made.map(|(_, fault)| fault())
-        });
-        known.ok_or_else(|| ValueError::new("the name of a fault", name))
+        let mut rows = NAMED.iter();
+        let known = rows.find(|(known, ..)| *known == name);
+        let fault = known.map(|(_, make, _)| make());
+        fault.ok_or_else(|| ValueError::new("the name of a fault", name))
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.facts().0)
+        out.write_str(self.into())
     }
 }
 
@@ -251,7 +240,6 @@ impl fmt::Display for Fault {
 mod tests {
     use super::*;
     use std::collections::HashSet;
-    use std::mem::discriminant;
 
     #[test]
     fn faults_that_no_call_can_meet_are_refused() {

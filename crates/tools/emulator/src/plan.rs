@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The parts of a whole rate.
-const WHOLE: u64 = 1_000_000;
+const MILLIONTHS: u64 = 1_000_000;
 
 /// An order for a fault: what goes wrong, and which calls meet it. As text it is `KIND:RATE`.
 ///
@@ -76,7 +76,7 @@ impl FaultOrder {
             fault,
             endpoint: None,
             customer: None,
-            millionths: WHOLE,
+            millionths: MILLIONTHS,
             skip: 0,
             count: None,
             by: None,
@@ -155,11 +155,11 @@ impl fmt::Display for FaultOrder {
         self.customer
             .as_ref()
             .map_or(Ok(()), |customer| write!(out, ", of {customer}"))?;
-        if self.millionths < WHOLE {
+        if self.millionths < MILLIONTHS {
             write!(
                 out,
                 ", {}%",
-                (Decimal::from(self.millionths) / Decimal::from(WHOLE / 100)).normalize()
+                (Decimal::from(self.millionths) / Decimal::from(MILLIONTHS / 100)).normalize()
             )?;
         }
         if self.skip > 0 {
@@ -179,14 +179,14 @@ fn millionths(text: &str) -> Result<u64, String> {
         )
     };
     let (number, whole) = match text.strip_suffix('%') {
-        Some(number) => (number, WHOLE / 100),
-        None => (text, WHOLE),
+        Some(number) => (number, MILLIONTHS / 100),
+        None => (text, MILLIONTHS),
     };
     let number: Decimal = number.parse().map_err(|_| wrong())?;
     let parts = number.checked_mul(whole.into()).ok_or_else(wrong)?;
     u64::try_from(parts.trunc())
         .ok()
-        .filter(|parts| *parts <= WHOLE && !number.is_sign_negative())
+        .filter(|parts| *parts <= MILLIONTHS && !number.is_sign_negative())
         .ok_or_else(wrong)
 }
 
@@ -288,7 +288,7 @@ impl Plan {
             let number = mixed(self.seed ^ mixed(known.number) ^ known.calls.wrapping_mul(STEP));
             let is_spared = known.calls < known.order.skip;
             known.calls += 1;
-            if !is_spared && number % WHOLE < known.order.millionths && met.is_none() {
+            if !is_spared && number % MILLIONTHS < known.order.millionths && met.is_none() {
                 met = Some((known.order.fault.clone(), known.order.reason()));
                 known.order.count = known.order.count.map(|left| left.saturating_sub(1));
             }
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "expected a fault of a token call, found: repeating cursor")]
+    #[should_panic(expected = "expected a fault of a token call, found: repeating-cursor")]
     fn a_token_has_no_cursor() {
         Plan::default().nth(Endpoint::Token, 1, Fault::RepeatingCursor);
     }

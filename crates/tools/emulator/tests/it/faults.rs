@@ -54,7 +54,7 @@ async fn statuses() {
         panic!("{error:?}")
     };
     assert_eq!(at.to_string(), "2026-03-02T00:01:30.000Z");
-    assert_eq!(line, format!("{LINE} 429 (too many calls)"));
+    assert_eq!(line, format!("{LINE} 429 (too-many-calls)"));
     let (error, line) = statement_error(Fault::Status(500)).await;
     assert_eq!(
         (error.status, error.code.as_deref().unwrap()),
@@ -126,7 +126,7 @@ async fn connections_that_break() {
         matches!(error.reason, CallErrorKind::Transport(_)) && error.is_retryable(),
         "{error:?}"
     );
-    assert_eq!(line, format!("{LINE} 200 (half body)"));
+    assert_eq!(line, format!("{LINE} 200 (half-body)"));
 }
 
 /// The bytes that arrive at a socket: none after a reset, and half of the announced length
@@ -170,7 +170,7 @@ async fn a_stale_token_is_replaced_once() {
         .page(&StatementRequest::new(&bank.account()))
         .await
         .unwrap();
-    let stale = format!("{LINE} 401 (stale token)");
+    let stale = format!("{LINE} 401 (stale-token)");
     assert_eq!(
         bank.calls(),
         ["token 200", &stale, "token 200", &format!("{LINE} 200")]
@@ -190,7 +190,7 @@ async fn a_token_that_is_stale_from_the_start() {
     assert_eq!(
         bank.calls(),
         [
-            "token 200 (stale token)",
+            "token 200 (stale-token)",
             &refused,
             "token 200",
             &format!("{LINE} 200")
