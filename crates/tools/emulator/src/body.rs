@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 /// The length of the pieces of an endless body, in bytes.
-const PIECE: usize = 64 * 1024;
+const PIECE_BYTES: usize = 64 * 1024;
 
 fn broken() -> io::Error {
     io::ErrorKind::ConnectionReset.into()
@@ -56,12 +56,14 @@ pub(crate) fn drip(body: Bytes, bytes: usize, pause: Duration) -> Body {
 
 /// Returns a body of this many spaces, made while they are sent.
 pub(crate) fn endless(bytes: u64) -> Body {
-    let piece = Bytes::from(vec![b' '; PIECE]);
+    let piece = Bytes::from(vec![b' '; PIECE_BYTES]);
     Body::from_stream(stream::unfold(bytes, move |left| {
         let piece = piece.clone();
         async move {
             // More than `usize` holds is more than a piece.
-            let length = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+            let length = usize::try_from(left)
+                .unwrap_or(PIECE_BYTES)
+                .min(PIECE_BYTES);
             let rest = left.saturating_sub(u64::try_from(length).unwrap_or(u64::MAX));
             (length > 0).then(|| (Ok::<_, io::Error>(piece.slice(..length)), rest))
         }

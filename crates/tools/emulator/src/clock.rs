@@ -120,6 +120,7 @@ impl BankClock {
     }
 
     fn lock(&self) -> MutexGuard<'_, Course> {
+        // Each change is one assignment of a whole course, so a panic elsewhere leaves it whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -44,10 +44,10 @@ const MAX_SHOWN: usize = 100;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Control(Arc<Steered>);
+pub struct Control(Arc<ControlledBank>);
 
 #[derive(Debug)]
-struct Steered {
+struct ControlledBank {
     emulator: Arc<Emulator>,
     clock: Arc<BankClock>,
     limiter: Arc<Limiter>,
@@ -77,7 +77,7 @@ impl Control {
     ) -> Self {
         let mut limits = Limits::new();
         limiter.change_limits(|at_start| limits.clone_from(at_start));
-        Self(Arc::new(Steered {
+        Self(Arc::new(ControlledBank {
             emulator,
             clock,
             limiter,
@@ -212,7 +212,7 @@ impl Control {
     /// Forgets what happened to one customer. Without a customer the whole bank returns to its
     /// start, including faults, limits and clock.
     async fn reset(&self, customer: Option<&CustomerCode>) -> Result<(), ControlError> {
-        let Steered {
+        let ControlledBank {
             emulator,
             clock,
             limiter,

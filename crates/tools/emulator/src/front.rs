@@ -119,17 +119,21 @@ impl Drop for Recording<'_> {
 }
 
 /// A request, and the provider that answers it.
-struct Asked {
+struct ReceivedRequest {
     parts: Parts,
     body: Bytes,
     next: Next,
 }
 
-impl Asked {
+impl ReceivedRequest {
     async fn provide(self) -> Response<Body> {
         self.next
             .run(Request::from_parts(self.parts, Body::from(self.body)))
             .await
+    }
+
+    async fn provide_page(self, wrong: WrongPage) -> Response<Body> {
+        WRONG_PAGE.scope(wrong, self.provide()).await
     }
 }
 
@@ -157,18 +161,18 @@ impl Front {
 
     async fn serve(
         &self,
-        mut asked: Asked,
+        mut received: ReceivedRequest,
         endpoint: Endpoint,
         fault: Option<Fault>,
     ) -> Response<Body> {
-        let key = RequestKey::of(&asked.parts.extensions)
+        let key = RequestKey::of(&received.parts.extensions)
             .unwrap_or_else(RequestKey::random)
             .uuid();
-        let (repeating, body) = self.repeating(endpoint, asked.body);
-        asked.body = body;
+        let (repeating, body) = self.repeating(endpoint, received.body);
+        received.body = body;
         match fault {
             None => {
-                let answer = asked.provide().await;
+                let answer = received.provide().await;
                 match repeating {
                     Some(cursor) => under_cursor(answer, &cursor).await,
                     None => answer,
@@ -198,13 +202,13 @@ impl Front {
             Some(Fault::Reset) => Response::new(body::reset()),
             Some(Fault::Late(by)) => {
                 tokio::time::sleep(by).await;
-                asked.provide().await
+                received.provide().await
             }
             Some(Fault::Endless { bytes }) => made(StatusCode::OK, JSON, body::endless(bytes)),
-            Some(Fault::StaleToken) => self.with_stale_token(endpoint, asked).await,
-            Some(Fault::RepeatingCursor) => self.begin_to_repeat(asked).await,
+            Some(Fault::StaleToken) => self.with_stale_token(endpoint, received).await,
+            Some(Fault::RepeatingCursor) => self.begin_to_repeat(received).await,
             Some(Fault::WrongNarrative) => {
-                let includes = member(&asked.body, "includeNarrative");
+                let includes = member(&received.body, "includeNarrative");
                 let includes =
                     includes.is_none_or(|includes| includes != false && includes != "false");
                 let wrong = if includes {
@@ -212,54 +216,51 @@ impl Front {
                 } else {
                     WrongPage::NarrativeShown
                 };
-                WRONG_PAGE.scope(wrong, asked.provide()).await
+                received.provide_page(wrong).await
             }
-            Some(Fault::MissingEntry) => {
-                WRONG_PAGE
-                    .scope(WrongPage::MissingEntry, asked.provide())
-                    .await
-            }
-            Some(Fault::PendingEntries) => {
-                WRONG_PAGE.scope(WrongPage::Pending, asked.provide()).await
-            }
-            Some(Fault::NextDay) => WRONG_PAGE.scope(WrongPage::NextDay, asked.provide()).await,
+            Some(Fault::MissingEntry) => received.provide_page(WrongPage::MissingEntry).await,
+            Some(Fault::PendingEntries) => received.provide_page(WrongPage::Pending).await,
+            Some(Fault::NextDay) => received.provide_page(WrongPage::NextDay).await,
             Some(Fault::ClockAhead) => {
                 AHEAD
-                    .scope(Duration::from_secs(3600), asked.provide())
+                    .scope(Duration::from_secs(3600), received.provide())
                     .await
             }
-            Some(Fault::CirclingCursor) => circling(asked).await,
+            Some(Fault::CirclingCursor) => circling(received).await,
             Some(Fault::AnotherAccount) => {
-                let account = text(&asked.body, "accountId").unwrap_or_default();
+                let account = text(&received.body, "accountId").unwrap_or_default();
                 let other: String = account.chars().rev().collect();
-                changed(asked.provide().await, |body| body.replace(&account, &other)).await
+                changed(received.provide().await, |body| {
+                    body.replace(&account, &other)
+                })
+                .await
             }
             Some(Fault::CutAnswer) => {
                 let half = |body: String| body.chars().take(body.chars().count() / 2).collect();
-                changed(asked.provide().await, half).await
+                changed(received.provide().await, half).await
             }
-            Some(Fault::WrongType) => changed(asked.provide().await, with_texts).await,
+            Some(Fault::WrongType) => changed(received.provide().await, with_texts).await,
             Some(Fault::HalfBody) => {
-                spoiled(asked.provide().await, |headers, body| {
+                spoiled(received.provide().await, |headers, body| {
                     headers.insert(CONTENT_LENGTH, body.len().into());
                     body::half(body)
                 })
                 .await
             }
             Some(Fault::SlowDrip { bytes, pause }) => {
-                spoiled(asked.provide().await, |_, body| {
+                spoiled(received.provide().await, |_, body| {
                     body::drip(body, bytes, pause)
                 })
                 .await
             }
             Some(Fault::ContentType(found)) => {
                 let value = HeaderValue::try_from(found).expect(CHECKED);
-                let mut answer = asked.provide().await;
+                let mut answer = received.provide().await;
                 answer.headers_mut().insert(CONTENT_TYPE, value);
                 answer
             }
             Some(Fault::Gzip) => {
-                spoiled(asked.provide().await, |headers, body| {
+                spoiled(received.provide().await, |headers, body| {
                     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                     headers.remove(CONTENT_LENGTH);
                     Body::from(body::gzip(&body))
@@ -267,7 +268,7 @@ impl Front {
                 .await
             }
             // The others are of deliveries.
-            Some(_) => asked.provide().await,
+            Some(_) => received.provide().await,
         }
     }
 
@@ -283,9 +284,13 @@ impl Front {
         Some(customer.code.to_string())
     }
 
-    async fn with_stale_token(&self, endpoint: Endpoint, asked: Asked) -> Response<Body> {
+    async fn with_stale_token(
+        &self,
+        endpoint: Endpoint,
+        received: ReceivedRequest,
+    ) -> Response<Body> {
         if endpoint == Endpoint::Statement {
-            let bearer = asked
+            let bearer = received
                 .parts
                 .headers
                 .get(AUTHORIZATION)
@@ -295,9 +300,9 @@ impl Front {
             {
                 self.revoke(&token).await;
             }
-            return asked.provide().await;
+            return received.provide().await;
         }
-        let (head, body) = asked.provide().await.into_parts();
+        let (head, body) = received.provide().await.into_parts();
         let body = to_bytes(body, MAX_ANSWER).await.unwrap_or_default();
         if let Ok(response) = TokenResponse::from_json(&body) {
             self.revoke(&response.access_token).await;
@@ -313,8 +318,11 @@ impl Front {
 
     /// Serves a page under a cursor that returns to it: the one that it was asked for with, or an
     /// invented one.
-    async fn begin_to_repeat(&self, asked: Asked) -> Response<Body> {
-        let (account, cursor) = (text(&asked.body, "accountId"), text(&asked.body, "cursor"));
+    async fn begin_to_repeat(&self, received: ReceivedRequest) -> Response<Body> {
+        let (account, cursor) = (
+            text(&received.body, "accountId"),
+            text(&received.body, "cursor"),
+        );
         let is_invented = cursor.is_none();
         let invented = || {
             Cursor::from_bytes(b"again and again")
@@ -324,7 +332,7 @@ impl Front {
         };
         let cursor = cursor.unwrap_or_else(invented);
         // Before the cursor is stored: a page that is refused does not repeat.
-        let answer = asked.provide().await;
+        let answer = received.provide().await;
         if let Some(account) = account.filter(|_| answer.status().is_success()) {
             self.lock().insert(
                 account,
@@ -345,25 +353,25 @@ impl Front {
         if endpoint != Endpoint::Statement || by_account.is_empty() {
             return (None, body);
         }
-        let (Some(account), asked) = (text(&body, "accountId"), text(&body, "cursor")) else {
+        let (Some(account), cursor) = (text(&body, "accountId"), text(&body, "cursor")) else {
             return (None, body);
         };
-        let Some(asked) = asked else {
+        let Some(cursor) = cursor else {
             by_account.remove(&account);
             return (None, body);
         };
         let Some(repeating) = by_account
             .get(&account)
-            .filter(|repeating| repeating.cursor == asked)
+            .filter(|repeating| repeating.cursor == cursor)
         else {
             return (None, body);
         };
         match serde_json::from_slice(&body) {
             Ok(Value::Object(mut request)) if repeating.is_invented => {
                 request.remove("cursor");
-                (Some(asked), Value::Object(request).to_string().into())
+                (Some(cursor), Value::Object(request).to_string().into())
             }
-            _ => (Some(asked), body),
+            _ => (Some(cursor), body),
         }
     }
 }
@@ -415,7 +423,7 @@ async fn answer(
         Ok(body) => {
             call.fault.clone_from(&fault);
             front
-                .serve(Asked { parts, body, next }, call.endpoint, fault)
+                .serve(ReceivedRequest { parts, body, next }, call.endpoint, fault)
                 .await
         }
         Err(body) => next.run(Request::from_parts(parts, body)).await,
@@ -561,19 +569,19 @@ fn with_texts(body: String) -> String {
 }
 
 /// Serves a page that leads back to the first, unless it is the first.
-async fn circling(mut asked: Asked) -> Response<Body> {
-    const BACK: &str = "YmFjaw==";
-    let cursor = text(&asked.body, "cursor");
-    if cursor.as_deref() == Some(BACK)
-        && let Ok(Value::Object(mut request)) = serde_json::from_slice(&asked.body)
+async fn circling(mut received: ReceivedRequest) -> Response<Body> {
+    const FIRST_PAGE_CURSOR: &str = "YmFjaw==";
+    let cursor = text(&received.body, "cursor");
+    if cursor.as_deref() == Some(FIRST_PAGE_CURSOR)
+        && let Ok(Value::Object(mut request)) = serde_json::from_slice(&received.body)
     {
         request.remove("cursor");
-        asked.body = Value::Object(request).to_string().into();
-        return asked.provide().await;
+        received.body = Value::Object(request).to_string().into();
+        return received.provide().await;
     }
-    let answer = asked.provide().await;
+    let answer = received.provide().await;
     if cursor.is_some() {
-        under_cursor(answer, BACK).await
+        under_cursor(answer, FIRST_PAGE_CURSOR).await
     } else {
         answer
     }

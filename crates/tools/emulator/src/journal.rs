@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub(crate) const MASK: &str = "(masked)";
 
 /// The least length of a signature's text: that of 32 bytes in base64url.
-const SIGNATURE: usize = 43;
+const MIN_SIGNATURE_CHARS: usize = 43;
 
 /// A filter of the journal's calls, with all of whose conditions a call agrees.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,9 @@ fn masked(text: &str) -> String {
         let is_token = out.ends_with("access_token\":\"") || out.ends_with("access_token=");
         match word.rsplit_once('.') {
             _ if is_token => out.push_str(MASK),
-            Some((signed, signature)) if signed.contains('.') && signature.len() >= SIGNATURE => {
+            Some((signed, signature))
+                if signed.contains('.') && signature.len() >= MIN_SIGNATURE_CHARS =>
+            {
                 out.extend([signed, ".", MASK]);
             }
             _ => out.push_str(word),
@@ -136,7 +138,7 @@ mod tests {
 
     #[test]
     fn secrets_are_masked() {
-        let signature = "s".repeat(SIGNATURE);
+        let signature = "s".repeat(MIN_SIGNATURE_CHARS);
         for (text, expected) in [
             (
                 format!("a=b&client_assertion=eyJh.eyJz.{signature}&c=d"),

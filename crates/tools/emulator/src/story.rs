@@ -64,7 +64,7 @@ fn tell<Story>(
     let mut told = Vec::with_capacity(steps.len());
     for step in steps {
         told.push(step(&mut story));
-        clock.advance(BETWEEN);
+        clock.advance(STEP_INTERVAL);
     }
     told
 }
@@ -88,6 +88,7 @@ impl Teller {
 
     /// The clock's time, or a millisecond after the last message if the clock has not moved since.
     fn now(&self) -> Timestamp {
+        // Held until the new time is the last one, so that no two messages have the same.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let now = last.map_or(self.clock.now(), |last| {
             self.clock
@@ -118,4 +119,4 @@ fn user() -> MpsUserId {
 }
 
 /// The times between the messages of a whole life.
-const BETWEEN: Duration = Duration::from_secs(24 * 3600);
+const STEP_INTERVAL: Duration = Duration::from_secs(24 * 3600);

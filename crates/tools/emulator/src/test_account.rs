@@ -91,11 +91,7 @@ impl TestAccount {
     /// end with the day. A ledger books each reference once.
     #[must_use]
     pub fn bookings(&self, day: Date) -> Vec<Booking> {
-        let digits: String = day
-            .to_string()
-            .chars()
-            .filter(char::is_ascii_digit)
-            .collect();
+        let digits = day.to_string().replace('-', "");
         self.entries
             .iter()
             .map(|line| self.booking(line, day, &digits))

@@ -20,10 +20,10 @@ use futures_util::future::join_all;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The number of times that a message of a flood is sent.
-const FLOOD: usize = 50;
+const FLOOD_DELIVERIES: usize = 50;
 
 /// Upper bound of sealed messages in memory. A shutdown can leave one that is never sent.
 const MAX_SEALED: usize = 1000;
@@ -56,6 +56,11 @@ impl WebhookFaults {
             stray: OnceLock::new(),
         }
     }
+
+    fn sealed(&self) -> MutexGuard<'_, HashMap<String, Sealed>> {
+        // Of a poisoned lock too: a message is inserted whole, or removed.
+        self.sealed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Seals the messages for one receiver with the signing key in use, and with the faults that are
@@ -85,11 +90,7 @@ impl SealPayload for FaultySealer {
                 Some(other) => Some((other.clone(), self.seal_with(None, &other, pool).await?)),
                 None => None,
             };
-            let mut kept = self
-                .faults
-                .sealed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.faults.sealed();
             if kept.len() >= MAX_SEALED {
                 // A delivery whose record is cleared is sent without its fault.
                 kept.clear();
@@ -165,11 +166,7 @@ pub(crate) struct FaultyTransport {
 impl Transport for FaultyTransport {
     fn post(&self, request: TransportRequest) -> TransportFuture<'_> {
         let text = SecuredPayload::from_json(&request.body).map(|payload| payload.secured_payload);
-        let mut kept = self
-            .faults
-            .sealed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.faults.sealed();
         let sealed = text
             .ok()
             .and_then(|text| kept.remove(&text))
@@ -177,7 +174,11 @@ impl Transport for FaultyTransport {
         Box::pin(async move {
             match (&sealed.fault, &sealed.other) {
                 (Some(fault @ (Fault::Doubled | Fault::Flood)), _) => {
-                    let times = if *fault == Fault::Flood { FLOOD } else { 2 };
+                    let times = if *fault == Fault::Flood {
+                        FLOOD_DELIVERIES
+                    } else {
+                        2
+                    };
                     let mut answers =
                         join_all((0..times).map(|_| self.send(request.clone(), &sealed))).await;
                     answers

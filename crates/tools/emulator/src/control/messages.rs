@@ -22,7 +22,7 @@ const STORY_AGE: Duration = Duration::from_secs(10 * 24 * 3600);
 const MAX_WAIT_SECONDS: u64 = 50;
 
 /// The pause between two looks at a message that is waited for.
-const PAUSE: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Control {
     pub(super) async fn messages(&self, arguments: &Arguments) -> Result<Value, ControlError> {
@@ -99,8 +99,8 @@ impl Control {
         }
         // All are prepared before the first is stored, so that a wrong one stops none half way.
         let mut outgoing = Vec::new();
-        let (told, seed) = self.told(arguments)?;
-        for Webhook { message, headers } in told {
+        let (messages, seed) = self.messages_to_send(arguments)?;
+        for Webhook { message, headers } in messages {
             let headers = headers
                 .unwrap_or_else(|| samples::headers_with(message.kind(), HyphenatedUuid::random));
             let prepared = dispatcher.prepare(&endpoint, &message, headers).await;
@@ -136,7 +136,10 @@ impl Control {
     }
 
     /// Returns the messages that `send` is asked for, and the seed of their story.
-    fn told(&self, arguments: &Arguments) -> Result<(Vec<Webhook>, Option<u64>), ControlError> {
+    fn messages_to_send(
+        &self,
+        arguments: &Arguments,
+    ) -> Result<(Vec<Webhook>, Option<u64>), ControlError> {
         let seed = arguments.seed();
         let start = self.0.clock.now().saturating_sub(STORY_AGE);
         let name = arguments.text("story");
@@ -152,12 +155,12 @@ impl Control {
                 })?;
                 Ok((vec![read.message.into()], None))
             }
-            (None, Some(mut told)) => {
+            (None, Some(mut messages)) => {
                 if arguments.flag("shuffled") {
                     let ids = Ids::new(seed);
-                    told.sort_by_cached_key(|_| ids.number());
+                    messages.sort_by_cached_key(|_| ids.number());
                 }
-                Ok((told, Some(seed)))
+                Ok((messages, Some(seed)))
             }
             _ => Err(ControlError::Wrong(
                 "expected either a message or a story".to_owned(),
@@ -213,7 +216,7 @@ impl Control {
             if Instant::now() >= end {
                 return Ok((false, "stored, and not delivered in time".to_owned()));
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 

@@ -38,15 +38,15 @@ pub struct MandateStory {
     id: MandateId,
     registered: Timestamp,
     state: MandateState,
-    creation: Option<Asked>,
-    amendment: Option<Asked>,
+    creation: Option<BillerRequest>,
+    amendment: Option<BillerRequest>,
     case: Option<Case>,
     cases: u32,
 }
 
 /// A request of the biller, which waits for the payer or has ended.
 #[derive(Clone, Debug)]
-struct Asked {
+struct BillerRequest {
     request: OriginalRequest,
     request_id: HyphenatedUuid,
     action: ActionId,
@@ -172,7 +172,7 @@ impl MandateStory {
     #[track_caller]
     pub fn created(&mut self) -> Webhook {
         self.only(&[MandateState::Unknown], "created");
-        self.creation = Some(self.asked());
+        self.creation = Some(self.new_request());
         self.state = MandateState::Created;
         self.creation_outcome()
     }
@@ -264,7 +264,7 @@ impl MandateStory {
     pub fn amendment_asked(&mut self) -> Webhook {
         self.only(&[MandateState::Active, MandateState::Suspended], "amended");
         assert!(!self.amendment_waits(), "an amendment waits for the payer");
-        self.amendment = Some(self.asked());
+        self.amendment = Some(self.new_request());
         self.amendment_outcome()
     }
 
@@ -445,10 +445,10 @@ impl MandateStory {
         );
     }
 
-    fn asked(&self) -> Asked {
+    fn new_request(&self) -> BillerRequest {
         let (request, request_id, action) =
             (self.teller.request(), self.teller.ids.uuid(), self.action());
-        Asked {
+        BillerRequest {
             request,
             request_id,
             action,
@@ -486,7 +486,7 @@ impl MandateStory {
 
     /// The outcome of the creation, with the status that it has reached.
     fn creation_outcome(&self) -> Webhook {
-        let creation = self.creation.as_ref().expect("the creation was told");
+        let creation = self.creation.as_ref().expect("the creation was requested");
         let mandate = match creation.status {
             ActionStatus::Pending => MandateStatus::Created,
             ActionStatus::Completed => MandateStatus::Active,

@@ -1,6 +1,6 @@
 //! A payment's life.
 
-use super::{BETWEEN, Life, Teller, user};
+use super::{Life, STEP_INTERVAL, Teller, user};
 use crate::webhook::Webhook;
 use bankrail_values::{Clock, Date, Money, Timestamp};
 use bankrail_webhook::history::PaymentState;
@@ -141,7 +141,7 @@ impl PaymentStory {
     }
 
     fn warehoused_for_tomorrow(&mut self) -> Webhook {
-        self.warehoused(self.accepted.saturating_add(BETWEEN).date())
+        self.warehoused(self.accepted.saturating_add(STEP_INTERVAL).date())
     }
 
     /// The settlement is delayed: `ACSP`.

@@ -31,11 +31,7 @@ impl ShopStory {
     /// ledger books it once.
     #[must_use]
     pub fn day(seed: u64, currency: Currency, day: Date) -> Vec<Booking> {
-        let digits: String = day
-            .to_string()
-            .chars()
-            .filter(char::is_ascii_digit)
-            .collect();
+        let digits = day.to_string().replace('-', "");
         let ids = Ids::new(seed ^ digits.parse::<u64>().unwrap_or_default());
         let amount = |most: u64| {
             let units = i64::try_from(ids.number() % most).unwrap_or_default() + 1;
