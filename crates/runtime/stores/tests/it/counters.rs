@@ -3,7 +3,7 @@
 use bankrail_rate_limit::{
     Algorithm, CallType, Charge, CostError, CounterStore, Counting, Policy, State, Window, decide,
 };
-use bankrail_values::Timestamp;
+use bankrail_values::{EXPIRY_GRACE, StoreErrorKind, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +26,66 @@ pub(crate) fn charge<'a>(
     cost: u32,
 ) -> Result<Charge<'a>, CostError> {
     Charge::new(customer, CallType::Payment, policy, at(millis), cost)
+}
+
+/// True if a call of one of these customers is allowed.
+pub(crate) async fn is_allowed(
+    counters: &impl CounterStore,
+    customer: &str,
+    policy: &Policy,
+    millis: i64,
+    cost: u32,
+) -> bool {
+    let charge = charge(customer, policy, millis, cost).unwrap();
+    counters.charge(charge).await.unwrap().is_allowed()
+}
+
+async fn are_counted_apart(counters: &impl CounterStore) {
+    let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
+    for customer in ["A", "B", "a", "", "\u{0}", "A ", "\\x41"] {
+        let first = is_allowed(counters, customer, &policy, 0, 1).await;
+        let second = is_allowed(counters, customer, &policy, 0, 1).await;
+        assert_eq!((first, second), (true, false), "{customer:?}");
+    }
+    let other = Charge::new("A", CallType::Token, &policy, at(0), 1);
+    assert!(counters.charge(other.unwrap()).await.unwrap().is_allowed());
+}
+
+/// Charges until only the counters of the customer `last` are left, and returns the time of its
+/// last charge.
+async fn expired_go_in_passing(
+    counters: &impl CounterStore,
+    policy: &Policy,
+    rows: impl AsyncFn() -> i64,
+) -> i64 {
+    for customer in 0..20 {
+        assert!(is_allowed(counters, &customer.to_string(), policy, 0, 1).await);
+    }
+    // What was charged at 0 weighs something until 2 s.
+    let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
+    for (now, expected) in [
+        (2_000 + grace, 21),
+        (2_001 + grace, 13),
+        (2_001 + grace, 5),
+        (2_001 + grace, 1),
+    ] {
+        assert!(is_allowed(counters, "last", policy, now, 1).await);
+        assert_eq!(rows().await, expected, "at {now}");
+    }
+    2_001 + grace
+}
+
+async fn unreadable_is_an_error(counters: &impl CounterStore, spoil: impl AsyncFn(&'static str)) {
+    let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
+    assert!(is_allowed(counters, "A", &policy, 0, 1).await);
+    for counts in ["", "garbage", "60000 1", "0 1 1"] {
+        spoil(counts).await;
+        for cost in [0, 1] {
+            let charge = charge("A", &policy, 0, cost).unwrap();
+            let error = counters.charge(charge).await.unwrap_err();
+            assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
+        }
+    }
 }
 
 /// Splitmix64, so that traces are the same in each run.
@@ -160,11 +220,13 @@ pub(crate) async fn traces<S: CounterStore + 'static>(
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
-    use super::{at, charge, policy, traces};
+    use super::{
+        are_counted_apart, expired_go_in_passing, is_allowed, policy, traces,
+        unreadable_is_an_error,
+    };
     use crate::engines::{sqlite_file, sqlite_memory};
-    use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
+    use bankrail_rate_limit::{Algorithm, Counting};
     use bankrail_stores::sqlite::{SqliteStore, rusqlite};
-    use bankrail_values::{EXPIRY_GRACE, StoreErrorKind};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn requests_are_decided_as_in_memory() {
@@ -175,26 +237,7 @@ mod sqlite {
 
     #[tokio::test]
     async fn customers_and_call_types_are_counted_apart() {
-        let store = sqlite_file().store;
-        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
-        for customer in ["A", "B", "a", "", "\u{0}", "A "] {
-            assert!(
-                store
-                    .charge(charge(customer, &policy, 0, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed(),
-                "{customer:?}"
-            );
-            assert!(
-                !store
-                    .charge(charge(customer, &policy, 0, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed(),
-                "{customer:?}"
-            );
-        }
+        are_counted_apart(&sqlite_file().store).await;
     }
 
     /// Two processes that share the file admit the limit together.
@@ -215,11 +258,7 @@ mod sqlite {
             tokio::spawn(async move {
                 let mut admitted = 0;
                 for _ in 0..10 {
-                    let decision = store
-                        .charge(charge("A", &policy, 5, 1).unwrap())
-                        .await
-                        .unwrap();
-                    admitted += u32::from(decision.is_allowed());
+                    admitted += u32::from(is_allowed(&store, "A", &policy, 5, 1).await);
                 }
                 admitted
             })
@@ -236,50 +275,18 @@ mod sqlite {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bankrail.db");
         let store = SqliteStore::open(&path, Default::default()).unwrap();
-        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(1_000, 5)]);
+        let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 5)]);
         let beside = rusqlite::Connection::open(&path).unwrap();
-        let rows = || -> u32 {
+        let rows = async || {
             beside
                 .query_row("SELECT count(*) FROM bankrail_counter", [], |row| {
                     row.get(0)
                 })
                 .unwrap()
         };
-        for customer in 0..20 {
-            let customer = customer.to_string();
-            assert!(
-                store
-                    .charge(charge(&customer, &policy, 0, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed()
-            );
-        }
-        // What was charged at 0 weighs something until 2 s.
-        let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-        for (now, expected) in [
-            (2_000 + grace, 21),
-            (2_001 + grace, 13),
-            (2_001 + grace, 5),
-            (2_001 + grace, 1),
-        ] {
-            assert!(
-                store
-                    .charge(charge("last", &policy, now, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed()
-            );
-            assert_eq!(rows(), expected, "at {now}");
-        }
-        assert!(
-            store
-                .charge(charge("last", &policy, at(9 * grace).unix_millis(), 0).unwrap())
-                .await
-                .unwrap()
-                .is_allowed()
-        );
-        assert_eq!(rows(), 1, "a look writes nothing");
+        let now = expired_go_in_passing(&store, &policy, rows).await;
+        assert!(is_allowed(&store, "last", &policy, 9 * now, 0).await);
+        assert_eq!(rows().await, 1, "a look writes nothing");
     }
 
     #[tokio::test]
@@ -287,39 +294,27 @@ mod sqlite {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bankrail.db");
         let store = SqliteStore::open(&path, Default::default()).unwrap();
-        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
-        assert!(
-            store
-                .charge(charge("A", &policy, 0, 1).unwrap())
-                .await
-                .unwrap()
-                .is_allowed()
-        );
         let beside = rusqlite::Connection::open(&path).unwrap();
-        for counts in ["", "garbage", "60000 1", "0 1 1"] {
+        unreadable_is_an_error(&store, async |counts| {
             beside
                 .execute("UPDATE bankrail_counter SET counts = ?1", [counts])
                 .unwrap();
-            for cost in [0, 1] {
-                let error = store
-                    .charge(charge("A", &policy, 0, cost).unwrap())
-                    .await
-                    .unwrap_err();
-                assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
-            }
-        }
+        })
+        .await;
     }
 }
 
 #[cfg(feature = "postgres")]
 mod postgres {
-    use super::{at, charge, policy, trace};
+    use super::{
+        are_counted_apart, charge, expired_go_in_passing, is_allowed, policy, trace,
+        unreadable_is_an_error,
+    };
     use crate::engines::{postgres, postgres_schema};
-    use bankrail_rate_limit::{Algorithm, CallType, Charge, CounterStore, Counting, Policy};
+    use bankrail_rate_limit::{Algorithm, CounterStore, Counting};
     use bankrail_stores::CounterClock;
     use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, connect};
     use bankrail_stores::postgres::{PostgresCounters, PostgresStore};
-    use bankrail_values::{EXPIRY_GRACE, StoreErrorKind};
     use std::sync::Arc;
     use tokio::sync::Barrier;
 
@@ -335,14 +330,6 @@ mod postgres {
         let (beside, connection) = connect(&config, NoTls).await.unwrap();
         tokio::spawn(connection);
         (store.counters(CounterClock::Callers), beside)
-    }
-
-    async fn rows(beside: &Client) -> i64 {
-        beside
-            .query_one("SELECT count(*) FROM bankrail_counter", &[])
-            .await
-            .unwrap()
-            .get(0)
     }
 
     #[tokio::test]
@@ -366,27 +353,7 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn customers_and_call_types_are_counted_apart() {
         let (store, _) = counters().await;
-        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 1)]);
-        for customer in ["A", "B", "a", "", "\u{0}", "A ", "\\x41"] {
-            assert!(
-                store
-                    .charge(charge(customer, &policy, 0, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed(),
-                "{customer:?}"
-            );
-            assert!(
-                !store
-                    .charge(charge(customer, &policy, 0, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed(),
-                "{customer:?}"
-            );
-        }
-        let other = Charge::new("A", CallType::Token, &policy, at(0), 1);
-        assert!(store.charge(other.unwrap()).await.unwrap().is_allowed());
+        are_counted_apart(&store).await;
     }
 
     /// Admits exactly the limit, whatever the number of tasks and of processes: no update is lost.
@@ -415,11 +382,8 @@ mod postgres {
                     together.wait().await;
                     for _ in 0..5 {
                         let customer = format!("C{round}");
-                        let decision = store
-                            .charge(charge(&customer, &policy, 5, 1).unwrap())
-                            .await
-                            .unwrap();
-                        *admitted += u32::from(decision.is_allowed());
+                        let is_allowed = is_allowed(&store, &customer, &policy, 5, 1).await;
+                        *admitted += u32::from(is_allowed);
                     }
                 }
                 admitted
@@ -448,34 +412,16 @@ mod postgres {
             &[(4_294_967_295, 1)],
         );
         let (past, future) = (946_684_800_000, 4_102_444_800_000);
-        let ask = |counters: PostgresCounters,
-                   customer: &'static str,
-                   policy: Policy,
-                   millis: i64| async move {
-            counters
-                .charge(charge(customer, &policy, millis, 1).unwrap())
-                .await
-                .unwrap()
-        };
-        let first = ask(store.counters(CounterClock::Server), "A", policy, past).await;
+        let [by_server, by_callers] =
+            [CounterClock::Server, CounterClock::Callers].map(|clock| store.counters(clock));
+        let first = by_server.charge(charge("A", &policy, past, 1).unwrap());
+        let first = first.await.unwrap();
         assert!(first.is_allowed());
         let known = first.state().high_water().unwrap().unix_millis();
         assert!(known > past && known < future, "the server's time, {known}");
-        assert!(
-            !ask(store.counters(CounterClock::Server), "A", policy, future)
-                .await
-                .is_allowed()
-        );
-        assert!(
-            ask(store.counters(CounterClock::Callers), "B", policy, past)
-                .await
-                .is_allowed()
-        );
-        assert!(
-            ask(store.counters(CounterClock::Callers), "B", policy, future)
-                .await
-                .is_allowed()
-        );
+        assert!(!is_allowed(&by_server, "A", &policy, future, 1).await);
+        assert!(is_allowed(&by_callers, "B", &policy, past, 1).await);
+        assert!(is_allowed(&by_callers, "B", &policy, future, 1).await);
     }
 
     #[tokio::test]
@@ -483,49 +429,18 @@ mod postgres {
     async fn expired_counters_go_in_passing_after_the_grace_period() {
         let (store, beside) = counters().await;
         let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 5)]);
-        for customer in 0..20 {
-            let customer = customer.to_string();
-            assert!(
-                store
-                    .charge(charge(&customer, &policy, 0, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed()
-            );
-        }
-        // What was charged at 0 weighs something until 2 s.
-        let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
-        for (now, expected) in [
-            (2_000 + grace, 21),
-            (2_001 + grace, 13),
-            (2_001 + grace, 5),
-            (2_001 + grace, 1),
-        ] {
-            assert!(
-                store
-                    .charge(charge("last", &policy, now, 1).unwrap())
-                    .await
-                    .unwrap()
-                    .is_allowed()
-            );
-            assert_eq!(rows(&beside).await, expected, "at {now}");
-        }
+        let rows = async || {
+            beside
+                .query_one("SELECT count(*) FROM bankrail_counter", &[])
+                .await
+                .unwrap()
+                .get(0)
+        };
+        let now = expired_go_in_passing(&store, &policy, rows).await;
         let version = "SELECT xmin::text FROM bankrail_counter";
         let before: String = beside.query_one(version, &[]).await.unwrap().get(0);
-        assert!(
-            store
-                .charge(charge("last", &policy, 9 * grace, 0).unwrap())
-                .await
-                .unwrap()
-                .is_allowed()
-        );
-        assert!(
-            !store
-                .charge(charge("last", &policy, 2_001 + grace, 5).unwrap())
-                .await
-                .unwrap()
-                .is_allowed()
-        );
+        assert!(is_allowed(&store, "last", &policy, 9 * now, 0).await);
+        assert!(!is_allowed(&store, "last", &policy, now, 5).await);
         let after: String = beside.query_one(version, &[]).await.unwrap().get(0);
         assert_eq!(
             before, after,
@@ -537,26 +452,12 @@ mod postgres {
     #[ignore = "needs postgresql"]
     async fn what_cannot_be_read_is_an_error() {
         let (store, beside) = counters().await;
-        let policy = policy(Algorithm::Fixed, Counting::Attempts, &[(60_000, 5)]);
-        assert!(
-            store
-                .charge(charge("A", &policy, 0, 1).unwrap())
-                .await
-                .unwrap()
-                .is_allowed()
-        );
-        for counts in ["", "garbage", "60000 1", "0 1 1"] {
+        unreadable_is_an_error(&store, async |counts| {
             beside
                 .execute("UPDATE bankrail_counter SET counts = $1", &[&counts])
                 .await
                 .unwrap();
-            for cost in [0, 1] {
-                let error = store
-                    .charge(charge("A", &policy, 0, cost).unwrap())
-                    .await
-                    .unwrap_err();
-                assert_eq!(error.kind(), StoreErrorKind::Corrupt, "{counts:?}");
-            }
-        }
+        })
+        .await;
     }
 }
