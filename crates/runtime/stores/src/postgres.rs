@@ -9,9 +9,10 @@
 //!   handler.
 //! - The cost of a lease depends neither on the backlog nor on earlier deliveries, even while
 //!   another transaction, such as a dump, keeps old versions of rows in the tables.
-//! - [`InTransaction`] runs operations inside the caller's transaction, on the caller's connection: a
-//!   message is received or enqueued, and a history changed, together with the caller's rows, or
-//!   not at all. A message is completed and a page recorded together with [`PostgresWork`].
+//! - [`InTransaction`] runs operations inside the caller's transaction, on the caller's
+//!   connection: a message is received or enqueued, and a history changed, together with the
+//!   caller's rows, or not at all. A message is completed and a page recorded together with
+//!   [`PostgresWork`].
 //! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the
 //!   store's connections.
 //! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store that workers

@@ -62,7 +62,7 @@ async fn connect<T>(
     config: Config,
     tls: T,
     settings: Option<Arc<str>>,
-    tell: Option<mpsc::Sender<()>>,
+    sender: Option<mpsc::Sender<()>>,
 ) -> Result<Client, DatabaseError>
 where
     T: MakeTlsConnect<Socket>,
@@ -71,8 +71,8 @@ where
     let (client, mut connection) = config.connect(tls).await?;
     tokio::spawn(async move {
         while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
-            match (message.map_err(DatabaseError::from), &tell) {
-                (Ok(AsyncMessage::Notification(_)), Some(tell)) => drop(tell.try_send(())),
+            match (message.map_err(DatabaseError::from), &sender) {
+                (Ok(AsyncMessage::Notification(_)), Some(sender)) => drop(sender.try_send(())),
                 (Ok(_), _) => {}
                 (Err(error), _) => {
                     tracing::warn!(%error, "a database connection was lost");
@@ -123,9 +123,9 @@ impl Pool {
             let once = format!("{IS_NEW}; SET bankrail.session = 'kept'; {ISOLATION}; {settings}");
             (None, Some(Arc::from(once)))
         };
-        let connect = move |tell| -> Connecting {
+        let connect = move |sender| -> Connecting {
             let (config, tls, settings) = (config.clone(), tls.clone(), settings.clone());
-            Box::pin(connect(config, tls, settings, tell))
+            Box::pin(connect(config, tls, settings, sender))
         };
         Self {
             connect: Box::new(connect),
@@ -202,9 +202,9 @@ impl Pool {
                 cause,
             )));
         }
-        let (tell, told) = mpsc::channel(1);
-        let client = (self.connect)(Some(tell)).await.map_err(Fault::Connect)?;
-        Ok(Notifications { told, client })
+        let (sender, receiver) = mpsc::channel(1);
+        let client = (self.connect)(Some(sender)).await.map_err(Fault::Connect)?;
+        Ok(Notifications { receiver, client })
     }
 
     fn pooling<'a>(&'a self, prepared: &'a Prepared) -> Pooling<'a> {
@@ -214,6 +214,7 @@ impl Pool {
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        // A connection is pushed or popped whole, so a panic elsewhere leaves the list whole.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -224,7 +225,7 @@ bankrail_values::impl_debug!(Pool, self; free: self.permits.available_permits())
 /// Notifications on a channel (`LISTEN`), from
 /// [`PostgresStore::listen`](super::PostgresStore::listen). A drop closes the connection.
 pub struct Notifications {
-    pub(super) told: mpsc::Receiver<()>,
+    pub(super) receiver: mpsc::Receiver<()>,
     pub(super) client: Client,
 }
 
@@ -232,7 +233,7 @@ impl Notifications {
     /// Waits for the next notification; several that arrived meanwhile are one. Returns `None`
     /// after the connection was lost.
     pub async fn next(&mut self) -> Option<()> {
-        self.told.recv().await
+        self.receiver.recv().await
     }
 }
 

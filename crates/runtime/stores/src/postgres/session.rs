@@ -21,6 +21,7 @@ impl Prepared {
     }
 
     fn statements(&self) -> MutexGuard<'_, HashMap<&'static str, Statement>> {
+        // A statement is inserted whole, so a panic elsewhere leaves the map whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Database {
     path: Option<PathBuf>,
     /// The number of the last outbox message for which a waiting worker was woken.
     #[cfg(feature = "mailbox")]
-    pub(super) told: std::sync::atomic::AtomicI64,
+    pub(super) last_announced: std::sync::atomic::AtomicI64,
     writer: mpsc::Sender<Box<dyn Job>>,
     reader: mpsc::Sender<Box<dyn Job>>,
     /// Notified after each transaction of a caller's work, which may have changed a history.
@@ -82,7 +82,7 @@ impl Database {
             // SQLite's log is beside the file itself, not beside a link to it.
             path: path.map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
             #[cfg(feature = "mailbox")]
-            told: (-1).into(),
+            last_announced: (-1).into(),
             writer,
             reader,
             #[cfg(feature = "webhook")]

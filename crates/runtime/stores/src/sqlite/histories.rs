@@ -153,11 +153,12 @@ impl Transaction<'_> {
     /// use bankrail_stores::sqlite::SqliteWork;
     /// use bankrail_webhook::{Message, TransactionStatus, samples};
     ///
-    /// let message =
-    /// Message::from(samples::payment_outcome(&TransactionStatus::SettlementCompleted));
+    /// let outcome = samples::payment_outcome(&TransactionStatus::SettlementCompleted);
+    /// let message = Message::from(outcome);
     /// let now = "2026-11-21T06:00:00.000Z".parse().unwrap();
-    /// let work = SqliteWork::new(move |transaction| transaction.apply_history("", &message,
-    /// now).map(|_| ()));
+    /// let work = SqliteWork::new(move |transaction| {
+    ///     transaction.apply_history("", &message, now).map(|_| ())
+    /// });
     /// # drop(work);
     /// ```
     ///

@@ -35,10 +35,13 @@ impl SqliteStore {
     ///
     /// let store = SqliteStore::open_in_memory(SqliteOptions::new())?;
     /// let undone = store
-    ///   .transaction(|transaction| -> Result<(), rusqlite::Error> {
-    ///   transaction.connection().execute_batch("CREATE TABLE paid (id TEXT PRIMARY KEY) STRICT")?;
-    ///   Err(rusqlite::Error::QueryReturnedNoRows) }) .await; assert!(matches!(undone,
-    ///   Err(TransactionError::Undone(_))));
+    ///     .transaction(|transaction| -> Result<(), rusqlite::Error> {
+    ///         let table = "CREATE TABLE paid (id TEXT PRIMARY KEY) STRICT";
+    ///         transaction.connection().execute_batch(table)?;
+    ///         Err(rusqlite::Error::QueryReturnedNoRows)
+    ///     })
+    ///     .await;
+    /// assert!(matches!(undone, Err(TransactionError::Undone(_))));
     /// # Ok(())
     /// # }
     /// ```

@@ -77,7 +77,7 @@ const RETRY_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(in crate::postgres) struct Idle {
     waiting: watch::Sender<usize>,
-    told: Arc<Notify>,
+    wake: Arc<Notify>,
     listening: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -103,28 +103,29 @@ pub(super) async fn changed(store: &PostgresStore) -> Result<(), StoreError> {
     }
     let Idle {
         waiting,
-        told,
+        wake,
         listening,
     } = &store.inner.idle;
     let _waiting = Waiting::new(waiting);
     {
+        // Held until the task is in its place, so that two callers do not start two.
         let mut listening = listening.lock().unwrap_or_else(PoisonError::into_inner);
         // The task also ends with the Tokio runtime of the call that spawned it.
         if listening.as_ref().is_none_or(JoinHandle::is_finished) {
             let listen = listen(
                 Arc::downgrade(&store.inner),
                 waiting.subscribe(),
-                Arc::clone(told),
+                Arc::clone(wake),
             );
             *listening = Some(tokio::spawn(listen));
         }
     }
-    told.notified().await;
+    wake.notified().await;
     Ok(())
 }
 
 /// Listens, with a new connection after each failure, until the store is dropped.
-async fn listen(store: Weak<Inner>, waiting: watch::Receiver<usize>, told: Arc<Notify>) {
+async fn listen(store: Weak<Inner>, waiting: watch::Receiver<usize>, wake: Arc<Notify>) {
     let mut failed = false;
     loop {
         let Some(inner) = store.upgrade() else {
@@ -136,7 +137,7 @@ async fn listen(store: Weak<Inner>, waiting: watch::Receiver<usize>, told: Arc<N
         let ended = match opened {
             Ok(notifications) => {
                 failed = false;
-                follow(notifications, timeout, waiting.clone(), &told).await
+                follow(notifications, timeout, waiting.clone(), &wake).await
             }
             Err(fault) => Err(fault),
         };
@@ -153,12 +154,12 @@ async fn listen(store: Weak<Inner>, waiting: watch::Receiver<usize>, told: Arc<N
 /// dropped.
 async fn follow(
     Notifications {
-        told: mut heard,
+        receiver: mut heard,
         client,
     }: Notifications,
     timeout: Duration,
     mut waiting: watch::Receiver<usize>,
-    told: &Notify,
+    wake: &Notify,
 ) -> Result<(), Fault> {
     let prepare = async {
         client.batch_execute(BOUND).await?;
@@ -219,7 +220,7 @@ async fn follow(
             pause = (pause * 2).min(RETRY_PAUSE);
         }
         if is_fresh(&end).await? && *waiting.borrow() > 0 {
-            told.notify_one();
+            wake.notify_one();
         }
     }
 }
