@@ -897,6 +897,27 @@ async fn all_leases_of_an_owner_are_given_back(inbox: &impl Inbox) {
             .expect("complete"),
         "the new owner completes"
     );
+    // Received and leased under a clock that was ahead.
+    let incoming = incoming(&[6], 2, 1);
+    let ahead = inbox
+        .receive(&incoming, at(50))
+        .await
+        .expect("receive")
+        .id();
+    let leased = inbox
+        .lease(&[], 9, lease(7, 99), at(50))
+        .await
+        .expect("lease");
+    assert!(leased.iter().any(|entry| entry.id == ahead));
+    assert_eq!(inbox.release_all(&[owner(7)]).await.expect("release"), 1);
+    let again = inbox
+        .lease(&[], 9, lease(8, 99), at(30))
+        .await
+        .expect("lease");
+    assert!(
+        again.iter().any(|entry| entry.id == ahead),
+        "an entry that was never tried is due"
+    );
 }
 
 async fn poison_is_given_up(inbox: &impl Inbox) {

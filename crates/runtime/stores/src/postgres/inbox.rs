@@ -38,7 +38,8 @@ const REQUEUE: &str = "UPDATE bankrail_inbox_queue
 // Leased messages are among those that wait, and `waits_from` is not after the end of any lease.
 // The comparison with it selects the index of waiting messages; there is no index of owners.
 const RELEASE_ALL: &str = "UPDATE bankrail_inbox_queue
-    SET owner = NULL, until = NULL, waits = due, attempts = greatest(attempts - 1, 0),
+    SET owner = NULL, until = NULL, waits = CASE WHEN attempts > 1 THEN due END,
+        attempts = greatest(attempts - 1, 0),
         changed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
             THEN 9223372036854775807 ELSE txid_current() END
             FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)

@@ -195,8 +195,14 @@ if op == 'release_all' then
       redis.call('SREM', P .. ':leased', id)
     elseif is_given_back[owner] then
       end_lease(id)
-      if number(id, 'attempts') > 0 then redis.call('HINCRBY', entry(id), 'attempts', -1) end
+      local attempts = number(id, 'attempts')
+      if attempts > 0 then redis.call('HINCRBY', entry(id), 'attempts', -1) end
       wait(id)
+      -- Never tried, and ready as when it was received.
+      if attempts < 2 then
+        redis.call('ZREM', P .. ':waiting', id)
+        redis.call('ZADD', ready(id), id, id)
+      end
       released = released + 1
     end
   end

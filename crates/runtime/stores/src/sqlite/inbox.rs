@@ -79,8 +79,10 @@ const UPDATE: &str = "UPDATE bankrail_inbox
     WHERE id = :id AND owner = :owner";
 
 // Leased entries are among those that wait, all of which are read. An index of owners would cost a
-// write with each lease, and this statement runs only for half a minute after a failure.
-const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL, waits = due,
+// write with each lease, and this statement runs only for half a minute after a failure. An entry
+// that was never tried is ready, as when it was received.
+const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL,
+    waits = CASE WHEN attempts > 1 THEN due END,
     attempts = max(attempts - 1, 0) WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL
         AND hex(owner) IN (SELECT value FROM json_each(?1)))";
