@@ -298,10 +298,10 @@ async fn what_a_clock_was_ahead_by_is_undone(outbox: &impl OutboxStore) {
             rests_until,
             ..Circuit::default()
         };
-        outbox
-            .hold_endpoint(&endpoint(3), rest)
-            .await
-            .expect("hold");
+        // The second one has no messages.
+        for to in [endpoint(3), endpoint(9)] {
+            outbox.hold_endpoint(&to, rest).await.expect("hold");
+        }
         let soon = enqueue(4, number, 0).await;
         assert_eq!(lease_of(2, 10, 0).await, [soon], "the others are ahead");
         let later = outbox.release(soon, owner(2), at(3_600)).await;

@@ -129,13 +129,9 @@ impl Outbox for SqliteOutbox {
             lease::each_endpoint(connection, "", None, |endpoint| {
                 let ahead = params![endpoint, latest.unix_millis(), now.unix_millis()];
                 recalled += run(connection, RECALL, ahead)?;
-                if let Some(kept) = circuit::find(connection, endpoint)?
-                    && kept.held_until() > Some(latest)
-                {
-                    circuit::forget(connection, endpoint)?;
-                }
                 Ok(ControlFlow::Continue(()))
             })?;
+            run(connection, circuit::RECALL, [latest.unix_millis()])?;
             u64::try_from(recalled).map_err(Fault::corrupt)
         })
     }

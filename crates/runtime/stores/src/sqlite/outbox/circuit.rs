@@ -17,6 +17,9 @@ const KEEP: &str = "INSERT INTO bankrail_circuit (endpoint, openings, open_until
 
 pub(super) const FORGET: &str = "DELETE FROM bankrail_circuit WHERE endpoint = ?1";
 
+pub(super) const RECALL: &str =
+    "DELETE FROM bankrail_circuit WHERE open_until > ?1 OR rests_until > ?1";
+
 pub(super) const END_OPENING: &str =
     "UPDATE bankrail_circuit SET open_until = NULL WHERE endpoint = ?1";
 
