@@ -16,10 +16,15 @@ enum Input<'a> {
     /// Changes of the block that RSA turns into a signature.
     Signature {
         changes: Vec<(u8, u8)>,
+        odd: Odd,
         message: &'a [u8],
     },
     /// Changes of the block around a content key of a length, before it is masked.
-    Encrypted { length: u8, changes: Vec<(u8, u8)> },
+    Encrypted {
+        length: u8,
+        odd: Odd,
+        changes: Vec<(u8, u8)>,
+    },
     /// The last bytes of an encrypted key; those before are the first of the modulus.
     Number { bytes: &'a [u8] },
     /// A public key with another exponent and a changed modulus.
@@ -29,6 +34,23 @@ enum Input<'a> {
     },
     /// A key in DER.
     Der(&'a [u8]),
+}
+
+/// Bytes that are too many or too few, as a third of the inputs have.
+#[derive(Arbitrary, Debug)]
+struct Odd(u8, u8);
+
+impl Odd {
+    fn is_applied(&self, bytes: &mut Vec<u8>) -> bool {
+        let some = 1 + usize::from(self.1 % 3);
+        match self.0 % 6 {
+            0 => bytes.extend(vec![self.1; some]),
+            1 => bytes.truncate(LEN - some),
+            2 => drop(bytes.splice(..0, vec![0; some])),
+            _ => return false,
+        }
+        true
+    }
 }
 
 const LEN: usize = 256;
@@ -110,7 +132,13 @@ fn decrypt_alike(encrypted: &[u8]) -> Option<Vec<u8>> {
         Some(found) if found.len() == keys[0].len() => {
             assert!(keys.iter().all(|key| **found == key[..]))
         }
-        _ => assert_ne!(keys[0], keys[1]),
+        _ => {
+            assert_ne!(keys[0], keys[1]);
+            for (key, first) in KEYS.decryption.iter().zip(keys) {
+                let second = key.content_key(encrypted).expect("randomness");
+                assert_ne!(*second.expose_secret(), first);
+            }
+        }
     }
     one.map(|found| found.to_vec())
 }
@@ -125,7 +153,11 @@ fn take_alike(key: &PublicKey) {
 fuzz_target!(|input: Input<'_>| {
     let keys = &*KEYS;
     match input {
-        Input::Signature { changes, message } => {
+        Input::Signature {
+            changes,
+            odd,
+            message,
+        } => {
             let digest = [&DIGEST_INFO[..], &sha256(message)].concat();
             let mut block = vec![0xff; LEN];
             (block[0], block[1], block[LEN - digest.len() - 1]) = (0, 1, 0);
@@ -138,10 +170,15 @@ fuzz_target!(|input: Input<'_>| {
                 .private_encrypt(&block, &mut signature, Padding::NONE)
                 .is_ok()
             {
-                assert_eq!(verify_alike(message, &signature), block == good);
+                let odd = odd.is_applied(&mut signature);
+                assert_eq!(verify_alike(message, &signature), block == good && !odd);
             }
         }
-        Input::Encrypted { length, changes } => {
+        Input::Encrypted {
+            length,
+            odd,
+            changes,
+        } => {
             let content = usize::from(length).min(LEN - 2 * HASH_LEN - 2);
             let mut block = vec![0; LEN];
             block[HASH_LEN + 1..][..HASH_LEN].copy_from_slice(&sha1(&[]));
@@ -159,8 +196,10 @@ fuzz_target!(|input: Input<'_>| {
                 .public_encrypt(&block, &mut encrypted, Padding::NONE)
                 .is_ok()
             {
+                let odd = odd.is_applied(&mut encrypted);
                 let found = decrypt_alike(&encrypted);
-                assert!(!is_good || found == Some(vec![7; content]));
+                assert!(!is_good || odd || found == Some(vec![7; content]));
+                assert!(!odd || found.is_none());
             }
         }
         Input::Number { bytes } => {

@@ -1,5 +1,8 @@
-//! Takes bytes and the lengths of pieces. Reading entry by entry gives the entries or the error of
-//! a whole parse, however the input is cut.
+//! Takes bytes, or an invented report and changes of its markup, and the lengths of pieces. Reading
+//! entry by entry gives the entries or the error of a whole parse, however the input is cut, and
+//! goes on after an unreadable entry like a parse that keeps it.
+
+use crate::markup::report;
 
 use bankrail_camt052::{
     Document, EntryReader, Finding, LimitKind, ReadError, ReadErrorKind, ReadLimits, ReadOptions,
@@ -70,8 +73,48 @@ fn assemble(source: impl BufRead) -> Result<(Document, Vec<Finding>), ReadError>
     panic!("the stream ended without its end");
 }
 
+/// Reads on after each entry that cannot be read. Returns the number of the other entries and what
+/// was found, the errors among it; nothing where the document cannot be read.
+fn read_on(source: impl BufRead) -> Option<(usize, Vec<String>)> {
+    let mut reader = EntryReader::new(source, options());
+    let (mut entries, mut found) = (0, Vec::new());
+    loop {
+        let item = reader.next_item();
+        found.extend(reader.take_findings().iter().map(told));
+        match item {
+            Ok(Some(StreamItem::Entry(_))) => entries += 1,
+            Ok(Some(StreamItem::MessageEnd(_))) => return Some((entries, found)),
+            Ok(Some(_)) => {}
+            Err(error) if error.unread().is_some() => {
+                found.push(format!("{}: {}", error.path(), error.kind()));
+            }
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+fn told(finding: &Finding) -> String {
+    format!("{}: {}", finding.path, finding.kind)
+}
+
+fn goes_on_like_a_parse(lengths: &[u8], bytes: &[u8]) {
+    let whole = Document::parse_with(bytes, &options().keep_unreadable(true));
+    let next = 0;
+    let streamed = read_on(Pieces { bytes, lengths, next });
+    if let (Ok(whole), Some((entries, mut found))) = (whole, streamed) {
+        let reports = whole.document.reports.iter();
+        assert_eq!(reports.map(|report| report.entries.len()).sum::<usize>(), entries);
+        let mut expected: Vec<String> = whole.findings.iter().map(told).collect();
+        expected.sort();
+        found.sort();
+        assert_eq!(found, expected);
+    }
+}
+
 fuzz_target!(|input: (&[u8], &[u8])| {
-    let (lengths, bytes) = input;
+    let (lengths, data) = input;
+    let bytes = &*report(data);
+    goes_on_like_a_parse(lengths, bytes);
     let streamed = assemble(Pieces {
         bytes,
         lengths,

@@ -1,10 +1,10 @@
 //! Takes a choice of message and version, and text as a document of it, whatever it names itself;
 //! or the choices for an invented one. Strict and tolerant reading agree where both accept, what
-//! was read is written back the same, and in any other version nothing but what is reported is
-//! invalid.
+//! was read is written back the same, in any other version nothing but what is reported is invalid,
+//! and it is read alike where its message is not known.
 
 use bankrail_camt::{
-    Finding, FindingKind, Mode, ReadLimits, ReadOptions, Version, WriteError, WriteOptions,
+    AnyDocument, AnyReader, Finding, FindingKind, Mode, ReadLimits, ReadOptions, Version, WriteError, WriteOptions,
     notification, report, statement,
 };
 use bankrail_iso20022::__private::{
@@ -14,11 +14,11 @@ use bankrail_iso20022::__private::{
 /// The form of a message's name.
 const NAME: &str = "camt.05x.001.xx";
 
-/// For each message: its element, the element of a group, and that of a group's page.
-const ELEMENTS: [[&str; 3]; 3] = [
-    ["BkToCstmrAcctRpt", "Rpt", "RptPgntn"],
-    ["BkToCstmrStmt", "Stmt", "StmtPgntn"],
-    ["BkToCstmrDbtCdtNtfctn", "Ntfctn", "NtfctnPgntn"],
+/// For each message: its element, the element of a group, and those of a group's page and remarks.
+const ELEMENTS: [[&str; 4]; 3] = [
+    ["BkToCstmrAcctRpt", "Rpt", "RptPgntn", "AddtlRptInf"],
+    ["BkToCstmrStmt", "Stmt", "StmtPgntn", "AddtlStmtInf"],
+    ["BkToCstmrDbtCdtNtfctn", "Ntfctn", "NtfctnPgntn", "AddtlNtfctnInf"],
 ];
 
 /// Makes the text one of a message and a version, whatever it is of.
@@ -89,12 +89,50 @@ fn judge_text<M: Message>(text: &str) -> Option<M> {
     }
 }
 
-fn judge_document<M: Message>(document: &M, version: u8) {
+/// A document of any message is read like one whose message is known, and becomes a report of the
+/// same content: that of its own markup under a report's names.
+fn judge_any(text: &str, message: usize) {
+    let Ok(read) = AnyDocument::parse_with(text.as_bytes(), &options()) else {
+        return;
+    };
+    let report = read.document.into_report_document();
+    let mut reader = AnyReader::new(text.as_bytes(), options());
+    let (mut entries, mut header) = (Vec::new(), None);
+    let read_whole = loop {
+        match reader.next_item() {
+            Ok(Some(report::StreamItem::Entry(entry))) => entries.push(*entry),
+            Ok(Some(report::StreamItem::Start(_))) => header = reader.header().cloned(),
+            Ok(Some(_)) => {}
+            Ok(None) => break true,
+            Err(_) => break false,
+        }
+    };
+    if read_whole {
+        let own = report.reports.iter().flat_map(|report| &report.entries);
+        assert!(own.eq(&entries), "{text}");
+        assert!(header.is_none() || header == report.group_header, "{text}");
+        assert_eq!(reader.documents(), 1);
+        let name = reader.message().expect("a document was read");
+        assert!(name.starts_with(&format!("camt.05{}.001.", message + 2)), "{name}");
+    }
+    let is_own = |finding: &Finding| !finding.kind.is_schema();
+    if !read.findings.iter().all(is_own) || text.matches("camt.05").count() != 1 {
+        return;
+    }
+    let version = text.split_once(".001.").and_then(|(_, rest)| rest.get(..2)?.parse().ok());
+    let named = relabelled(text, 0, version.expect("a version"));
+    let named = engine::parse::<report::Document>(named.as_bytes(), &options());
+    assert!(named.expect("a report").document == report, "{text}");
+}
+
+fn judge_document<M: Message>(document: &M, message: usize, version: u8) {
     let options = WriteOptions::default().incomplete(true);
     let xml = engine::to_xml(document, &options).expect("what was read can be written");
     let again = ReadOptions::default().keep_unreadable(true);
     let again = engine::parse::<M>(xml.as_bytes(), &again).expect("what was written is readable");
     assert!(again.document == *document, "written and read again: {xml}");
+
+    judge_any(&xml, message);
 
     let there = match engine::to_version(document, Version::new(version)) {
         Ok(there) => there,
@@ -124,13 +162,13 @@ fn judge_document<M: Message>(document: &M, version: u8) {
     );
 }
 
-fn judge<M: Message + Invent>(text: &str, from: u8, to: u8) {
+fn judge<M: Message + Invent>(text: &str, message: usize, from: u8, to: u8) {
     let document = judge_text::<M>(text).or_else(|| {
         let mut choices = Choices::new(text.as_bytes());
         invented::<M>(&mut choices, Version::new(from)).ok()
     });
     if let Some(document) = document {
-        judge_document(&document, to);
+        judge_document(&document, message, to);
     }
 }
 
@@ -140,8 +178,8 @@ fuzz_target!(|input: (u8, u8, &str)| {
     let message = usize::from(message % 3);
     let text = relabelled(text, message, from);
     match message {
-        0 => judge::<report::Document>(&text, from, to),
-        1 => judge::<statement::Document>(&text, from, to),
-        _ => judge::<notification::Document>(&text, from, to),
+        0 => judge::<report::Document>(&text, message, from, to),
+        1 => judge::<statement::Document>(&text, message, from, to),
+        _ => judge::<notification::Document>(&text, message, from, to),
     }
 });

@@ -1,15 +1,16 @@
 //! Takes calls of an inbox at times that step both ways. Every answer of the engines in memory and
 //! in SQLite equals that of the model.
 
-use crate::stores::{MAX_CALLS, Span, alike, sqlite};
+use crate::stores::{Calls, Span, alike, sqlite};
 use arbitrary::Arbitrary;
 use bankrail_mailbox::testing::ModelInbox;
 use bankrail_mailbox::{
     DuplicateKey, EntryId, Fingerprint, Inbox, InboxState, InboxUpdate, Incoming, KeyHash, Kind,
-    Lease, LeaseOwner,
+    Lease, LeaseOwner, ReceiveOutcome,
 };
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::Timestamp;
+use std::time::Duration;
 
 #[derive(Arbitrary, Debug)]
 struct Step {
@@ -41,7 +42,7 @@ enum Call {
         error: bool,
     },
     ReleaseAll {
-        owners: u8,
+        limit: u8,
     },
     Recall {
         latest: Span,
@@ -63,22 +64,67 @@ const KINDS: [Kind; 3] = [
 ];
 
 fn owner(number: u8) -> LeaseOwner {
-    LeaseOwner::from_random_bytes([number % 4; 16])
+    LeaseOwner::from_random_bytes([number % 2; 16])
 }
 
 fn content(number: u8) -> Fingerprint {
     Fingerprint::from_bytes([number % 4; 32])
 }
 
-fn id_of(number: u8) -> EntryId {
+/// Mostly an entry that was stored.
+fn id_of(number: u8, stored: u64) -> EntryId {
     EntryId::new(match number {
         u8::MAX => u64::MAX,
-        number => u64::from(number % 16),
+        number => u64::from(number) % (stored + 2),
     })
 }
 
-fn ask(stores: [&dyn Inbox; 3], step: &Step, now: Timestamp) {
-    let (id, own) = (id_of(step.id), owner(step.owner));
+/// A message that was stored, and may have been forgotten since.
+struct Kept {
+    id: EntryId,
+    keys: u8,
+    content: u8,
+    interim: bool,
+    conflicts: bool,
+}
+
+fn count(known: &[Kept]) -> u64 {
+    u64::try_from(known.len()).expect("few")
+}
+
+/// The rule, of which the model has the product's own function: one of the known messages with a
+/// key of this one has its content, or one of its kind is another with the same key. A result
+/// follows the interim message before it.
+fn judge_outcome(
+    stores: [&dyn Inbox; 3],
+    step: &Step,
+    outcome: &ReceiveOutcome,
+    mut new: Kept,
+    other: Option<u8>,
+    known: &mut Vec<Kept>,
+) {
+    let found = |id| alike(stores, step, |store| store.find(id)).expect("memory does not fail");
+    let alive = |kept: &&Kept| kept.keys & new.keys != 0 && found(kept.id).is_some();
+    let alive: Vec<&Kept> = known.iter().filter(alive).collect();
+    let contents = [Some(new.content), other].map(|number| number.map(content));
+    let same = alive.iter().find(|kept| contents.contains(&Some(content(kept.content))));
+    if let Some(same) = same {
+        assert!(!outcome.is_stored() && outcome.id() == same.id, "{step:?}");
+        return;
+    }
+    let alike = alive.iter().find(|kept| kept.interim == new.interim);
+    let before = alive.iter().find(|kept| kept.interim && !kept.conflicts);
+    let before = before.filter(|_| alike.is_none() && !new.interim);
+    let entry = found(outcome.id()).expect("a stored entry");
+    assert_eq!(entry.conflicts_with, alike.map(|kept| kept.id), "{step:?}");
+    assert_eq!(entry.follows, before.map(|kept| kept.id), "{step:?}");
+    assert!(outcome.is_stored(), "{step:?}");
+    (new.id, new.conflicts) = (outcome.id(), alike.is_some());
+    known.push(new);
+}
+
+fn ask(stores: [&dyn Inbox; 3], step: &Step, known: &mut Vec<Kept>, now: Timestamp) {
+    let (id, own) = (id_of(step.id, count(known)), owner(step.owner));
     match &step.call {
         Call::Receive {
             keys,
@@ -99,7 +145,15 @@ fn ask(stores: [&dyn Inbox; 3], step: &Step, now: Timestamp) {
                 body: vec![*number].into(),
                 acknowledgement: vec![*answer].into(),
             };
-            let _ = alike(stores, step, |store| store.receive(&message, now));
+            let outcome = alike(stores, step, |store| store.receive(&message, now));
+            let kept = Kept {
+                id: EntryId::new(0),
+                keys: keys & 15,
+                content: *number,
+                interim: *interim,
+                conflicts: false,
+            };
+            judge_outcome(stores, step, &outcome.expect("there is room"), kept, *other, known);
         }
         Call::Lease {
             kinds,
@@ -131,13 +185,23 @@ fn ask(stores: [&dyn Inbox; 3], step: &Step, now: Timestamp) {
                     InboxState::DeadLetter,
                 ][usize::from(state % 3)],
                 due: due.map(|due| due.from(now)),
-                until: until.map(|until| until.from(now)),
+                until: until
+                    .filter(|_| state % 3 == 0)
+                    .map(|until| until.from(now)),
                 error: error.then_some("no"),
             };
             let _ = alike(stores, step, |store| store.update(id, own, update, now));
         }
-        Call::ReleaseAll { owners } => {
-            let owners: Vec<_> = (0..4).filter(|n| owners >> n & 1 == 1).map(owner).collect();
+        // The answer to a lease was lost; of others, an engine may leave out some.
+        Call::ReleaseAll { limit } => {
+            let lost = Lease {
+                owner: LeaseOwner::from_random_bytes([9; 16]),
+                until: now.saturating_add(Duration::from_secs(1)),
+            };
+            let _ = alike(stores, step, |store| {
+                store.lease(&[], (*limit).into(), lost, now)
+            });
+            let owners = [lost.owner];
             let _ = alike(stores, step, |store| store.release_all(&owners));
         }
         Call::Recall { latest } => {
@@ -159,22 +223,20 @@ fn ask(stores: [&dyn Inbox; 3], step: &Step, now: Timestamp) {
     let _ = alike(stores, step, |store| store.find(id));
 }
 
-fuzz_target!(|steps: Vec<Step>| {
+fuzz_target!(|steps: Calls<Step>| {
     let (model, memory, sqlite) = (
         ModelInbox::new(),
         MemoryStore::new().inbox(),
         sqlite().inbox(),
     );
     let stores: [&dyn Inbox; 3] = [&model, &memory, &sqlite];
-    let mut now = Timestamp::UNIX_EPOCH;
-    for step in steps.iter().take(MAX_CALLS) {
+    let (mut now, mut known) = (Timestamp::UNIX_EPOCH, Vec::new());
+    for step in &steps.0 {
         now = step.clock.from(now);
-        ask(stores, step, now);
+        ask(stores, step, &mut known, now);
     }
-    for id in (1..=100).map(EntryId::new) {
-        if alike(stores, &id, |store| store.find(id)) == Ok(None) && id > id_of(15) {
-            break;
-        }
+    for id in (1..=count(&known) + 1).map(EntryId::new) {
+        let _ = alike(stores, &id, |store| store.find(id));
     }
     let _ = alike(stores, &"at the end", |store| store.counts());
     let _ = alike(stores, &"at the end", |store| store.oldest_pending());

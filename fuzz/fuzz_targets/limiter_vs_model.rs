@@ -2,7 +2,7 @@
 //! limiter over counters in memory and in SQLite decides like a log of charges for each customer
 //! and call type.
 
-use crate::stores::{MAX_CALLS, block_on, sqlite};
+use crate::stores::{Calls, block_on, sqlite};
 use crate::window_vs_model::{Log, Shape, at};
 use arbitrary::Arbitrary;
 use bankrail_rate_limit::{CallType, CheckError, Limiter, Limits, MemoryCounters};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 struct Trace {
     shape: Shape,
     start: i32,
-    requests: Vec<Request>,
+    requests: Calls<Request>,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -23,7 +23,15 @@ struct Request {
     change: bool,
 }
 
-const CUSTOMERS: [&str; 3] = ["A", "B", "a name of more than eighteen bytes"];
+/// Texts of lengths around those of a word and of a stored text, the same but for one end.
+const CUSTOMERS: [&str; 6] = [
+    "A",
+    "AAAAAAAAB",
+    "AAAAAAAAC",
+    "BAAAAAAAA",
+    "AAAAAAAAAAAAAAAAAAB",
+    "AAAAAAAAAAAAAAAAAAC",
+];
 const CALL_TYPES: [CallType; 2] = [CallType::Payment, CallType::Statement];
 const KEYS: usize = CUSTOMERS.len() * CALL_TYPES.len();
 
@@ -46,7 +54,7 @@ fuzz_target!(|trace: Trace| {
     // When the counters of each key expire, and the latest of these times that has passed.
     let (mut expiries, mut passed) = ([i64::MIN; KEYS], i64::MIN);
     let mut now = i64::from(trace.start);
-    for request in trace.requests.iter().take(MAX_CALLS) {
+    for request in &trace.requests.0 {
         now += i64::from(request.step);
         passed = expiries
             .into_iter()

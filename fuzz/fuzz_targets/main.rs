@@ -41,6 +41,8 @@ macro_rules! targets {
     };
 }
 
+mod invented;
+mod markup;
 mod messages;
 mod stores;
 #[allow(dead_code, unused_imports)]

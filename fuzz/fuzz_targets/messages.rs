@@ -1,9 +1,14 @@
 //! The common parts of the targets of messages: messages from arbitrary choices, and what must hold
-//! of each that can be built.
+//! of each that can be built or read.
 
+use crate::invented::{Tree, json, logged};
 use arbitrary::Arbitrary;
+use bankrail_mailbox::DuplicateKey;
 use bankrail_values::{Date, Decimal, HyphenatedUuid, Money, SimpleUuid, Timestamp};
 use bankrail_webhook::*;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
 
 /// The choices for one message.
 #[derive(Arbitrary, Debug)]
@@ -173,7 +178,11 @@ impl Plan<'_> {
     fn bilateral(&self) -> BilateralAmendment {
         let payment = AmendedPaymentInformation::new()
             .payment_frequency(self.amended(0, self.codes[3].of(PaymentFrequency::KNOWN)))
-            .payment_execute_not_before_time(self.amended(1, self.clock()))
+            .payment_execute_not_before_time(match self.marks[1] % 4 {
+                // A time has two marks.
+                3 => Amended::ClearedByDash,
+                _ => self.amended(1, self.clock()),
+            })
             .count_per_period(self.amended(2, CountPerPeriod::new(self.texts[3])))
             .point_in_time(self.amended(3, PointInTime::new(self.texts[4])))
             .payment_amount_type(self.amended(4, self.codes[2].of(AmountType::KNOWN)))
@@ -281,4 +290,132 @@ pub fn to_json_and_back(message: impl Into<Message>) {
     assert_eq!(parsed.message, message);
     assert_eq!(parsed.findings, findings);
     assert_eq!(parsed.message.fingerprint(), message.fingerprint());
+}
+
+fn samples(kind: MessageKind) -> &'static [String] {
+    static SAMPLES: LazyLock<Mutex<HashMap<&str, &'static [String]>>> =
+        LazyLock::new(Mutex::default);
+    let mut samples = SAMPLES.lock().expect("one thread");
+    let all = samples.entry(kind.as_str()).or_insert_with(|| {
+        let all: Vec<String> = samples::of(kind).iter().map(Message::to_json).collect();
+        all.leak()
+    });
+    *all
+}
+
+/// The rules that a message breaks, and where; or where reading failed.
+fn outcome<M: WebhookMessage>(json: &str) -> Result<Vec<(Rule, String)>, Option<String>> {
+    match M::from_json(json.as_bytes()) {
+        Ok(read) => {
+            let findings = read.findings.into_iter();
+            Ok(findings.map(|one| (one.rule, one.pointer)).collect())
+        }
+        Err(error) => Err(error.pointer().map(str::to_owned)),
+    }
+}
+
+/// Bounds count characters: a longer one in the place of another changes nothing.
+fn widened<M: WebhookMessage>(json: &[u8]) {
+    let wider = |text: &str| text.replace('\u{e9}', "\u{1f600}");
+    if let Some(text) = std::str::from_utf8(json)
+        .ok()
+        .filter(|text| text.contains('\u{e9}') && !text.contains('\u{1f600}'))
+    {
+        let mut narrow = outcome::<M>(text);
+        match &mut narrow {
+            Ok(found) => found
+                .iter_mut()
+                .for_each(|(_, place)| *place = wider(place)),
+            Err(place) => *place = place.as_deref().map(wider),
+        }
+        assert_eq!(outcome::<M>(&wider(text)), narrow);
+    }
+}
+
+/// A place is in the message, or would be in an object that is.
+fn is_place(json: &Value, pointer: &str) -> bool {
+    let parent = pointer.rsplit_once('/').map_or("", |(parent, _)| parent);
+    json.pointer(pointer).or(json.pointer(parent)).is_some()
+}
+
+/// Reads a message, or a changed sample. What is read is written, read again equal, keeps every
+/// member, and has one fingerprint in any order of its members.
+pub fn parse<M: WebhookMessage + Into<Message>>(data: &[u8]) -> Option<M> {
+    let json = json(data, samples(M::KIND), &[]);
+    widened::<M>(&json);
+    let value: Option<Value> = serde_json::from_slice(&json).ok();
+    let defects = Message::defects(M::KIND, &json);
+    let parsed = match M::from_json(&json) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            logged(&error);
+            match (defects, &error) {
+                (Err(_), MessageError::Json(_)) => {}
+                (Ok((refusals, _)), _) => {
+                    assert_eq!(refusals[0].to_string(), error.to_string());
+                    for refusal in refusals.iter().filter(|_| value.is_some()) {
+                        let value = value.as_ref().expect("JSON");
+                        let place = refusal.pointer().expect("a place");
+                        assert!(is_place(value, place), "{refusal}: {value}");
+                    }
+                }
+                (other, _) => panic!("{error}: {other:?}"),
+            }
+            logged(&Message::from_json(M::KIND, &json).expect_err("the same by its kind"));
+            return None;
+        }
+    };
+    let (refusals, findings) = defects.expect("JSON");
+    assert!(refusals.is_empty() && findings == parsed.findings);
+    let consistent = |finding: &MessageFinding| finding.rule.class() == RuleClass::Consistency;
+    let deny = MessageReadOptions::new().deny_findings(true);
+    match M::from_json_with(&json, &deny) {
+        Ok(_) => assert!(findings.iter().all(consistent)),
+        Err(error) => {
+            logged(&error);
+            assert!(!findings.iter().all(consistent));
+        }
+    }
+    let message = parsed.message;
+    let written = message.to_json();
+    let again = M::from_json(written.as_bytes()).expect("what was written is read");
+    assert_eq!(again.message, message);
+    assert_eq!(again.message.to_json(), written);
+    assert_eq!(again.message.fingerprint(), message.fingerprint());
+    let is_spelling = |one: &MessageFinding| matches!(one.rule, Rule::Null | Rule::FractionDigits);
+    assert!(!again.findings.iter().any(is_spelling));
+
+    let any = Message::from_json(M::KIND, &json).expect("the same by its kind");
+    let same: Message = message.clone().into();
+    assert_eq!(any.message, same);
+    let tree = Tree::parse(&json).expect("JSON").reversed().to_string();
+    let reversed = M::from_json(tree.as_bytes())
+        .expect("the same in another order")
+        .message;
+    assert_eq!(reversed.fingerprint(), message.fingerprint());
+
+    // The peer has numbers as doubles, and refuses some.
+    let value = value?;
+    for finding in &findings {
+        assert!(!finding.to_string().contains(char::is_control));
+        assert!(is_place(&value, &finding.pointer), "{finding}: {value}");
+    }
+    if !findings
+        .iter()
+        .any(|one| is_spelling(one) || one.expected == "no leading zeros")
+    {
+        let kept: Value = serde_json::from_str(&written).expect("JSON");
+        assert_eq!(kept, value, "every member is kept");
+    }
+    Some(message)
+}
+
+/// Two deliveries of one message, and so one of their keys is the same.
+pub fn are_one(one: &impl WebhookMessage, other: &impl WebhookMessage) -> bool {
+    let key = |key: DuplicateKey| key.hashes().to_vec();
+    let [id, other_id] = [[1; 16], [2; 16]].map(HyphenatedUuid::from_random_bytes);
+    let one = key(one.duplicate_key("a", id));
+    key(other.duplicate_key("a", other_id))
+        .iter()
+        .any(|hash| one.contains(hash))
 }

@@ -1,35 +1,37 @@
-//! Takes bytes as a query. Reading never panics, and what is read is written and read again equal.
+//! Takes bytes as a query, or changes of a sample. Reading never panics, and what is read is written
+//! and read again equal.
 
-use bankrail_webhook::{
-    Message, MessageKind, MessageReadOptions, QueryNotification, Rule, RuleClass, WebhookMessage,
-};
+use crate::messages::{are_one, parse};
+use bankrail_values::Timestamp;
+use bankrail_webhook::{QueryNotification, WebhookMessage};
 
-fuzz_target!(|json: &[u8]| {
-    let parsed = match QueryNotification::from_json(json) {
-        Ok(parsed) => parsed,
-        Err(error) => return drop((error.to_string(), error.pointer().map(str::len))),
+fuzz_target!(|data: &[u8]| {
+    let Some(message) = parse::<QueryNotification>(data) else {
+        return;
     };
-    let strict =
-        QueryNotification::from_json_with(json, &MessageReadOptions::new().deny_findings(true));
-    assert!(
-        strict.is_err()
-            || parsed
-                .findings
-                .iter()
-                .all(|f| f.rule.class() == RuleClass::Consistency)
-    );
-    let message = parsed.message;
-    let written = message.to_json();
-    let again = QueryNotification::from_json(written.as_bytes()).expect("what was written is read");
-    assert_eq!(again.message, message);
-    assert_eq!(again.message.to_json(), written);
-    assert_eq!(again.message.fingerprint(), message.fingerprint());
-    assert!(
-        !again
-            .findings
-            .iter()
-            .any(|f| matches!(f.rule, Rule::Null | Rule::FractionDigits))
-    );
-    let any = Message::from_json(MessageKind::Query, json).expect("the same by its kind");
-    assert_eq!(any.message, Message::from(message));
+    let counted = |count: &str| {
+        let mut other = message.clone();
+        other.reminder_count = Some(count.parse().expect("one or two digits"));
+        other
+    };
+    let count = message.reminder_count.as_ref().map_or("0", |count| count.as_str());
+    let is_count = count.bytes().all(|b| b.is_ascii_digit());
+    if is_count {
+        let number: u8 = count.parse().expect("two digits");
+        // One digit or two, and none for the first message.
+        for same in [counted(&number.to_string()), counted(&format!("{number:02}"))] {
+            assert!(are_one(&message, &same) && are_one(&same, &message));
+            let written = same.reminder_count == message.reminder_count;
+            assert_eq!(message.other_spellings().contains(&same), !written);
+        }
+        assert!(!are_one(&message, &counted(if number == 7 { "8" } else { "7" })));
+    }
+    assert!(are_one(&message, &message));
+    match message.reminder(Timestamp::UNIX_EPOCH) {
+        Ok(reminder) => assert!(is_count && !are_one(&message, &reminder)),
+        Err(error) => {
+            crate::invented::logged(&error);
+            assert!(!is_count || count == "99");
+        }
+    }
 });

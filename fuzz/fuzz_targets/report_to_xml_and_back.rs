@@ -1,6 +1,7 @@
-//! Takes bytes as a report, or as the choices for an invented one. A document that can be written,
+//! Takes bytes as a report, an invented one with changes, or as the choices for an invented one. A document that can be written,
 //! compact, indented or in a JSON string, is read again as the same document.
 
+use crate::markup::report;
 use bankrail_camt052::{
     Document, Finding, Mode, ReadLimits, ReadOptions, WriteError, WriteOptions,
 };
@@ -49,10 +50,11 @@ fn assert_valid(document: &Document) {
     assert!(facts(document.check()).eq(facts(parsed.findings)));
 }
 
-fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|data: &[u8]| {
+    let bytes = &*report(data);
     if let Ok(parsed) = Document::parse(bytes) {
         assert_same_back(&parsed.document);
-    } else if let Ok(document) = Document::arbitrary(&mut Unstructured::new(bytes)) {
+    } else if let Ok(document) = Document::arbitrary(&mut Unstructured::new(data)) {
         assert_valid(&document);
         assert_same_back(&document);
     }

@@ -1,7 +1,7 @@
 //! The common parts of the targets of stores: the same call of several engines, and clocks that
 //! step both ways.
 
-use arbitrary::Arbitrary;
+use arbitrary::{Arbitrary, Unstructured};
 use bankrail_stores::sqlite::SqliteStore;
 use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::fmt::Debug;
@@ -13,6 +13,20 @@ thread_local! {
 
 /// The maximum number of calls of one input.
 pub const MAX_CALLS: usize = 60;
+
+/// Calls until the bytes end: a `Vec` would end before each element at every second input.
+#[derive(Debug)]
+pub struct Calls<T>(pub Vec<T>);
+
+impl<'a, T: Arbitrary<'a>> Arbitrary<'a> for Calls<T> {
+    fn arbitrary(choices: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let mut calls = Vec::new();
+        while !choices.is_empty() && calls.len() < MAX_CALLS {
+            calls.push(T::arbitrary(choices)?);
+        }
+        Ok(Self(calls))
+    }
+}
 
 pub fn sqlite() -> SqliteStore {
     SqliteStore::open_in_memory(Default::default()).expect("a store in memory")

@@ -1,8 +1,9 @@
 //! Takes requests. Each decision equals that of a log of charges in 128-bit integers, the time of
 //! the next allowed request is exact, and nothing panics.
 
+use crate::stores::Calls;
 use arbitrary::Arbitrary;
-use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
+use bankrail_rate_limit::{Algorithm, Counting, Decision, Policy, State, Window, decide};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ impl Shape {
 struct Trace {
     shape: Shape,
     start: i32,
-    requests: Vec<Request>,
+    requests: Calls<Request>,
 }
 
 #[derive(Arbitrary, Debug)]
@@ -141,12 +142,41 @@ pub fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(millis).expect("32 bits of milliseconds are in range")
 }
 
+/// What a decision tells beside its answer follows from the charges.
+fn judge_answer(decision: &Decision, policy: &Policy, seen: &Log, cost: u32) {
+    let left = decision.remaining();
+    assert_eq!(left, decision.windows().map(|window| window.remaining).min());
+    if let Some(left) = left {
+        assert!(left == 0 || seen.allows(policy, seen.last, left), "{left}");
+        assert!(!seen.allows(policy, seen.last, left + 1), "{left} and one more");
+    }
+    let refused = !decision.is_allowed();
+    assert_eq!(decision.windows().any(|window| window.refused), refused);
+    assert_eq!(decision.refused_by().is_some(), refused);
+    assert_eq!(decision.retry_after_seconds().is_some(), refused);
+    assert!(decision.retry_after_seconds().is_none_or(|seconds| seconds > 0));
+    for window in decision.windows() {
+        let length = i64::from(window.window.millis());
+        let end = (seen.last.div_euclid(length) + 1) * length;
+        assert_eq!(window.ends_at.unix_millis(), end);
+    }
+    match decision.next_chance(cost) {
+        Ok(next) => assert!(seen.allows(policy, next.unix_millis(), cost)),
+        Err(error) => crate::invented::logged(&error),
+    }
+    let state = decision.state();
+    let counts: Vec<_> = state.counts().collect();
+    assert_eq!(State::from_counts(state.high_water(), &counts).as_ref(), Some(state));
+    let shown = format!("{decision:?} {policy:?}");
+    assert!(!shown.contains(char::is_control));
+}
+
 fuzz_target!(|trace: Trace| {
     let Some([first, second]) = trace.shape.policies() else {
         return;
     };
     let (mut state, mut log, mut now) = (State::new(), Log::new(), i64::from(trace.start));
-    for request in trace.requests.iter().take(200) {
+    for request in &trace.requests.0 {
         now += i64::from(request.step);
         let (policy, cost) = (
             if request.under_second {
@@ -165,6 +195,7 @@ fuzz_target!(|trace: Trace| {
         let (allowed, kept, seen) = log.decide(policy, now, cost);
         assert_eq!(decision.is_allowed(), allowed);
         assert!(kept || state == before);
+        judge_answer(&decision, policy, &seen, cost);
         if let Some(retry_at) = decision.retry_at() {
             let retry_at = retry_at.unix_millis();
             assert!(seen.allows(policy, retry_at, cost), "refused at {retry_at}");
