@@ -34,7 +34,7 @@ pub const DRAINING: Duration = Duration::from_secs(5);
 pub enum Peer {
     /// A peer that has presented a known API key: up to 4 MiB are read.
     Known,
-    /// A peer that has not: up to 64 KiB are read.
+    /// A peer without a known API key: up to 64 KiB are read.
     Unknown,
 }
 
@@ -64,8 +64,8 @@ where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
-    /// A reader of the body of a message with these headers. Pin a body that is not `Unpin` in a
-    /// box.
+    /// Makes a reader of the body of a message with these headers. Pin a body that is not `Unpin`
+    /// in a box.
     pub fn new(headers: &HeaderMap, body: B) -> Self {
         let announced = headers
             .get(CONTENT_LENGTH)
@@ -187,12 +187,12 @@ where
                 left = after;
             }
         };
-        // The outcome does not matter.
+        // A failure to drain is ignored, because the request is refused already.
         let _ = timeout(within, read).await;
     }
 }
 
-/// The next piece of data, without trailers; `None` at the end.
+/// Returns the next piece of data, without trailers; `None` at the end.
 async fn next_piece<B>(body: &mut B) -> Result<Option<Bytes>, BodyError>
 where
     B: Body<Data = Bytes> + Unpin,

@@ -1,18 +1,18 @@
-//! Checks of headers, of `Content-Type` and `Content-Encoding` above all.
+//! Checks of headers, mostly of `Content-Type` and `Content-Encoding`.
 
 use bankrail_values::Timestamp;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// The value of the only header of this name. `None` if there is none, or more than one.
+/// Returns the value of the only header of this name. `None` if there is none, or more than one.
 #[must_use]
 pub fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     let mut values = headers.get_all(name).iter();
     values.next().filter(|_| values.next().is_none())
 }
 
-/// The time of the only `Date` header (RFC 9110 section 6.6.1), in any of HTTP's three spellings.
-/// `None` if there is none, more than one, or one that is no date.
+/// Returns the time of the only `Date` header (RFC 9110 section 6.6.1), in any of HTTP's three
+/// spellings. `None` if there is none, more than one, or one that is no date.
 #[must_use]
 pub fn date(headers: &HeaderMap) -> Option<Timestamp> {
     httpdate::parse_http_date(only(headers, &DATE)?.to_str().ok()?)
@@ -20,8 +20,8 @@ pub fn date(headers: &HeaderMap) -> Option<Timestamp> {
         .map(Timestamp::from)
 }
 
-/// The value of the only `Content-Type` header. `None` if there is none, more than one, or one that
-/// is not ASCII text.
+/// Returns the value of the only `Content-Type` header. `None` if there is none, more than one, or
+/// one that is not ASCII text.
 #[must_use]
 pub fn content_type(headers: &HeaderMap) -> Option<&str> {
     only(headers, &CONTENT_TYPE)?.to_str().ok()
@@ -46,8 +46,7 @@ pub fn is_json_or_suffix(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns the first `Content-Encoding` other than `identity`, in words of this crate. `None` if
-/// there is none.
+/// Returns the first `Content-Encoding` other than `identity`, in this crate's own text, or `None`.
 #[must_use]
 pub fn coding(headers: &HeaderMap) -> Option<&'static str> {
     let mut codings = headers.get_all(CONTENT_ENCODING).iter();
@@ -57,7 +56,7 @@ pub fn coding(headers: &HeaderMap) -> Option<&'static str> {
     Some(known.find(is_it).unwrap_or("another coding"))
 }
 
-/// The media type without its parameters.
+/// Returns the media type without its parameters.
 fn media_type(text: &str) -> &str {
     text.split(';')
         .next()

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::oneshot;
 
-/// Answers are kept back until the job of the first of them began this long ago.
+/// The time for which answers are gathered, from the start of the first answer's job.
 const GATHER: Duration = Duration::from_millis(1);
 
 /// A bounded number of threads for computations, such as RSA operations, so that they do not delay
@@ -44,7 +44,7 @@ struct Inner {
 struct State {
     waiting: Turns<BoxedJob>,
     threads: usize,
-    /// Jobs whose answers are to be sent, and when the first of them began.
+    /// The jobs whose answers are to be sent, and the time at which the first of them began.
     done: Vec<BoxedJob>,
     since: Option<Instant>,
 }
@@ -52,7 +52,7 @@ struct State {
 type BoxedJob = Box<dyn Job>;
 
 trait Job: Send {
-    /// Does the work if the caller waits for it. Keeps the answer.
+    /// Does the work if the caller still waits for it, and stores the answer.
     fn work(&mut self);
     /// Sends the answer, if there is one.
     fn answer(self: Box<Self>);
@@ -89,7 +89,7 @@ impl Default for CpuPool {
 }
 
 impl CpuPool {
-    /// At most `threads` jobs at once.
+    /// Makes a pool that runs at most `threads` jobs at once.
     #[must_use]
     pub fn new(threads: NonZeroUsize) -> Self {
         Self::gathering(threads, GATHER)
@@ -106,7 +106,7 @@ impl CpuPool {
         }
     }
 
-    /// The same threads, for jobs in the lane of this name, such as those for one endpoint.
+    /// Returns the same pool, for jobs in the lane of this name, such as those for one endpoint.
     /// Default: all jobs are in one lane. In rare cases two names share a lane.
     #[must_use]
     #[doc(hidden)]
@@ -119,8 +119,8 @@ impl CpuPool {
         }
     }
 
-    /// Does the work on one of the threads. `None` if it panicked or if the runtime is shutting
-    /// down.
+    /// Does the work on one of the threads. Returns `None` if the work panicked or if the runtime
+    /// is shutting down.
     ///
     /// # Panics
     /// Outside a tokio runtime.
@@ -128,7 +128,7 @@ impl CpuPool {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
-        // The order in which threads end is nothing that a seed decides.
+        // A simulation's seed cannot decide the order in which threads end.
         #[cfg(feature = "simulation")]
         if bankrail_values::simulation::is_on() {
             return catch_unwind(AssertUnwindSafe(work)).ok();
@@ -177,9 +177,9 @@ impl Inner {
 struct Answers(Vec<BoxedJob>);
 
 impl Answers {
-    /// Has an asynchronous thread send them. A single answer is sent from here, because it wakes
-    /// one thread either way. So is every answer on a runtime with one thread: it may not be
-    /// running while callers on another one wait.
+    /// Has an asynchronous thread send the answers. This thread sends a single answer itself,
+    /// because one thread is woken either way. On a runtime with one thread it sends all answers
+    /// itself: that runtime may not be running while callers on another one wait.
     fn hand_on(self) {
         let runtime = Handle::current();
         if self.0.len() > 1 && runtime.runtime_flavor() == RuntimeFlavor::MultiThread {
@@ -194,7 +194,7 @@ impl Drop for Answers {
     }
 }
 
-/// Counted as a thread of the pool until it ends.
+/// A thread that counts as one of the pool until this is dropped.
 struct Thread {
     pool: Arc<Inner>,
     ended: bool,
@@ -214,8 +214,8 @@ impl Thread {
         }
     }
 
-    /// The next job, and the jobs whose answers are to be sent now. Without a next job the thread
-    /// ends under the same lock, so that no job is queued in between and left.
+    /// Returns the next job, and the jobs whose answers are to be sent now. Without a next job the
+    /// thread ends under the same lock, so that no job is queued in between and left.
     #[expect(clippy::disallowed_methods, reason = "as where it began")]
     fn next(&mut self, finished: Option<(BoxedJob, Instant)>) -> (Option<BoxedJob>, Vec<BoxedJob>) {
         let mut state = self.pool.lock();
@@ -242,8 +242,8 @@ impl Thread {
 }
 
 impl Drop for Thread {
-    /// The runtime shut down before the thread started. If it was the only one, nobody else takes
-    /// the waiting jobs, so they are dropped, which wakes their callers.
+    /// Drops the waiting jobs, which wakes their callers, if the runtime shut down before the
+    /// pool's only thread started: no other thread would take them.
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.pool.lock();
@@ -309,7 +309,7 @@ mod tests {
                 assert_eq!(task.await.unwrap(), Some(number));
             }
         });
-        // Waits for the threads, of which one may still be ending.
+        // Waits for the threads: one may still be ending.
         drop(runtime);
         let (now, most) = *at_once.lock().unwrap();
         assert!(now == 0 && (1..=3).contains(&most), "{most}");

@@ -28,7 +28,7 @@ use tokio::time::{Instant, timeout_at};
 /// | the proof that the request is the caller's | [`Endpoint::prove`] |
 /// | the limit, the work and its record | [`Endpoint::work`] |
 pub trait Endpoint: Sync {
-    /// The caller whose API key the request has.
+    /// The caller that the request's API key belongs to.
     type Caller: Send + Sync;
     /// The proof of a request: the value that its body was checked into.
     type Proof: Send;
@@ -43,7 +43,7 @@ pub trait Endpoint: Sync {
         head: &Parts,
     ) -> impl Future<Output = Result<Self::Caller, Self::Refusal>> + Send;
 
-    /// Judges the rest of the head before the body is read. By default nothing of it is refused.
+    /// Judges the rest of the head before the body is read. The default refuses nothing.
     ///
     /// # Errors
     /// The refusal of a head.
@@ -52,18 +52,19 @@ pub trait Endpoint: Sync {
     }
 
     /// Returns the name under which a server counts the connections of a caller. By default all
-    /// callers are one.
+    /// callers have one name.
     fn caller_name<'a>(&self, _: &'a Self::Caller) -> &'a str {
         ""
     }
 
-    /// The maximum number of bytes of a body, and the time in which it must arrive.
+    /// Returns the maximum number of bytes of a body, and the time in which it must arrive.
     fn body_bounds(&self) -> (usize, Duration);
 
-    /// The time by the endpoint's clock.
+    /// Returns the time by the endpoint's clock.
     fn now(&self) -> Timestamp;
 
-    /// Proves the request to be the caller's. It also judges a body that was not read.
+    /// Proves that the request is the caller's. Also decides the refusal of a body that could not
+    /// be read.
     fn prove(
         &self,
         caller: &Self::Caller,
@@ -72,7 +73,7 @@ pub trait Endpoint: Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Self::Proof, Self::Refusal>> + Send;
 
-    /// Charges the request to its limit, does what it asks for, and records it.
+    /// Counts the request against its limit, does its work, and records it.
     fn work(
         &self,
         caller: &Self::Caller,

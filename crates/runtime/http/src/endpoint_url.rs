@@ -48,7 +48,7 @@ impl EndpointUrl {
         let url = Url::parse(text).map_err(|error| AddressErrorKind::Syntax(error.to_string()));
         let checked = url.and_then(|url| fault(&url, http_on_loopback).map_or(Ok(Self(url)), Err));
         checked.map_err(|reason| {
-            // The text may have a user name or a password, of which no part is shown.
+            // The text may have a user name or a password; no part of either is shown.
             let found = if reason == AddressErrorKind::Userinfo {
                 "(not shown)".to_owned()
             } else {
@@ -58,7 +58,7 @@ impl EndpointUrl {
         })
     }
 
-    /// The base followed by `path`, with one slash between them.
+    /// Returns the base followed by `path`, with one slash between them.
     #[must_use]
     #[doc(hidden)]
     pub fn with_path(&self, path: &str) -> Url {
@@ -71,25 +71,25 @@ impl EndpointUrl {
         url
     }
 
-    /// The address.
+    /// Returns the address.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The address of a path below this one: see [`EndpointUrl::with_path`].
+    /// Returns the address of a path below this one, as [`EndpointUrl::with_path`] does.
     #[must_use]
     pub fn join(&self, path: &str) -> Self {
         Self(self.with_path(path))
     }
 
-    /// The address as a URL.
+    /// Returns the address as a URL.
     #[must_use]
     pub fn url(&self) -> &Url {
         &self.0
     }
 
-    /// Returns true for an address on loopback without TLS.
+    /// Returns true for an `http` address, which is one on loopback.
     #[must_use]
     #[doc(hidden)]
     pub fn is_plain_http(&self) -> bool {
@@ -122,7 +122,7 @@ impl fmt::Debug for EndpointUrl {
     }
 }
 
-/// An address to which nothing is sent.
+/// The error of an address that cannot be an [`EndpointUrl`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}, found {found}")]
 #[non_exhaustive]
@@ -137,19 +137,19 @@ pub struct AddressError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddressErrorKind {
-    /// Not an absolute address with a host, and why.
+    /// The text is not an absolute address with a host, for this reason.
     #[error("expected an absolute address ({0})")]
     Syntax(String),
-    /// Not https (Specification: "All exchanges use HTTPS").
+    /// The address is not https (Specification: "All exchanges use HTTPS").
     #[error("expected an https address")]
     NotHttps,
-    /// http, which is allowed on loopback only, for another host.
+    /// The address is http for a host beyond loopback, the only place where http may be allowed.
     #[error("expected https, or http on a loopback address")]
     HttpBeyondLoopback,
-    /// A user name or password in the address. Use the API-key header for a secret.
+    /// The address has a user name or password. Use the API-key header for a secret.
     #[error("expected an address without user name and password")]
     Userinfo,
-    /// A query or a fragment.
+    /// The address has a query or a fragment.
     #[error("expected an address without query and fragment")]
     QueryOrFragment,
 }

@@ -1,4 +1,4 @@
-//! Files of certificates, keys and secrets: read within a bound, and read again while a program
+//! Reading of the files of certificates, keys and secrets, within a bound and again while a program
 //! runs.
 
 use std::fs::File;
@@ -81,7 +81,7 @@ pub async fn read_every<T: Send + 'static>(
     mut report: impl FnMut(T),
 ) {
     loop {
-        // Without a pause, a wrong interval would keep a thread busy.
+        // At least a millisecond, because an interval of zero would keep a thread busy.
         tokio::time::sleep(interval.max(Duration::from_millis(1))).await;
         // A file may be on a network, so it is not read on an asynchronous thread.
         match tokio::task::spawn_blocking(read.clone()).await {

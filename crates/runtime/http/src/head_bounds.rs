@@ -1,4 +1,4 @@
-//! Bounds on the head of a request, judged below those of the HTTP stack.
+//! Bounds on the head of a request, lower than those of the HTTP stack.
 
 use crate::body::{BodyReader, DRAINING, Peer};
 use bytes::Bytes;
@@ -36,7 +36,7 @@ bankrail_values::options! {
 }
 
 impl HeadBounds {
-    /// The bounds by their names.
+    /// Returns the bounds with their names.
     #[must_use]
     pub fn bounds(&self) -> [(&'static str, usize); 3] {
         [
@@ -46,9 +46,9 @@ impl HeadBounds {
         ]
     }
 
-    /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is a host
-    /// with or without a port (RFC 9112 section 3.2); so is a host in the address. The server itself
-    /// refuses a request without `Host`, which is allowed over HTTP/2.
+    /// Judges the head of a request: its bounds, and that it has at most one `Host`, which is a
+    /// host with or without a port (RFC 9112 section 3.2). A host in the address is judged in the
+    /// same way. The server itself refuses a request without `Host`, which is allowed over HTTP/2.
     ///
     /// # Errors
     /// [`HeadError`] if it exceeds a bound, or has several or a malformed `Host`.
@@ -62,7 +62,7 @@ impl HeadBounds {
                 limit: self.max_uri_bytes,
             });
         }
-        // Their number comes first, so that the sum below has few terms.
+        // The number of headers is judged first, so that the sum below has few terms.
         if headers.len() > self.max_header_fields {
             return Err(HeadError::TooManyHeaders {
                 limit: self.max_header_fields,
@@ -70,7 +70,7 @@ impl HeadBounds {
         }
         let bytes: usize = headers
             .iter()
-            // As over HTTP/1.1, with a colon, a space and a line break.
+            // A header over HTTP/1.1 also has a colon, a space and a line break.
             .map(|(name, value)| name.as_str().len() + value.len() + 4)
             .sum();
         if bytes > self.max_header_bytes {
@@ -100,7 +100,7 @@ fn is_host(text: &str) -> bool {
     let host = authority.host();
     let port = text.strip_prefix(host).map(|rest| rest.strip_prefix(':'));
     match port {
-        // The host of a text with a user name is not its start.
+        // A text whose start is not its host has a user name.
         None => false,
         Some(None) => host == text,
         Some(Some(port)) => {
@@ -118,26 +118,26 @@ fn is_host(text: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeadError {
-    /// The address: 414 (RFC 9110 section 15.5.15).
+    /// The address is too long: 414 (RFC 9110 section 15.5.15).
     #[error("expected an address of at most {limit} bytes, found more")]
     UriTooLong {
         /// The maximum number of bytes allowed.
         limit: usize,
     },
-    /// The headers together: 431 (RFC 6585 section 5).
+    /// The headers together are too long: 431 (RFC 6585 section 5).
     #[error("expected headers of at most {limit} bytes, found more")]
     HeadersTooLarge {
         /// The maximum number of bytes allowed.
         limit: usize,
     },
-    /// The number of headers: 431 (RFC 6585 section 5).
+    /// There are too many headers: 431 (RFC 6585 section 5).
     #[error("expected at most {limit} headers, found more")]
     TooManyHeaders {
         /// The maximum number of headers allowed.
         limit: usize,
     },
-    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed: 400 (RFC 9112
-    /// section 3.2).
+    /// `Host` is missing over HTTP/1.1, malformed, or there more than once: 400 (RFC 9112 section
+    /// 3.2).
     #[error("expected one Host header with a host, found none, several or another value")]
     Host,
     /// The HTTP stack could not read the request line or the headers, or they exceed its own
@@ -152,7 +152,7 @@ pub enum HeadError {
 }
 
 impl HeadError {
-    /// The status of the answer.
+    /// Returns the status of the answer.
     #[must_use]
     pub fn status(self) -> StatusCode {
         match self {
@@ -167,8 +167,8 @@ impl HeadError {
 }
 
 /// A layer that answers requests whose head is refused by [`HeadBounds`] or by `serve::Server`
-/// ([`HeadError`]), by a function of the caller's. Their bodies are drained, up to 64 KiB in 5 s,
-/// so that their senders get the answer.
+/// ([`HeadError`]), with the answer that a function of the caller makes. The bodies of these
+/// requests are drained, up to 64 KiB in 5 s, so that the senders get the answer.
 ///
 /// Put it inside of [`RequestKeyLayer`](crate::RequestKeyLayer), so that its answers have an
 /// `X-RequestKey`.
@@ -179,8 +179,8 @@ pub struct HeadBoundsLayer<F> {
 }
 
 impl<F> HeadBoundsLayer<F> {
-    /// A layer with these bounds. `answer` makes the answer to a refused request; it should have
-    /// [`HeadError::status`].
+    /// Makes a layer with these bounds. `answer` makes the answer to a refused request; it should
+    /// have [`HeadError::status`].
     #[must_use]
     pub fn new(bounds: HeadBounds, answer: F) -> Self {
         Self { bounds, answer }

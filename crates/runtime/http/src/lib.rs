@@ -65,7 +65,7 @@ pub use rustls;
 #[cfg(feature = "endpoint-url")]
 pub use url;
 
-/// What the sibling crates of exactly this version share. It changes without notice.
+/// Items for the sibling crates of exactly this version. They change without notice.
 #[doc(hidden)]
 pub mod __private {
     #[cfg(feature = "endpoint-url")]

@@ -9,8 +9,8 @@ const LINES: u64 = 60;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A bound on log lines about what anybody can cause: 60 in a minute. The first line after them
-/// comes with the number of those that were left out.
+/// A bound on log lines about events that anybody can cause: 60 in a minute. The first line of the
+/// next minute comes with the number of lines that were left out.
 ///
 /// ```
 /// let bound = bankrail_http::__private::LineBound::default();
@@ -20,9 +20,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub struct LineBound(Mutex<(Option<Instant>, u64)>);
 
 impl LineBound {
-    /// Counts a line that is about to be written. Returns `None` if it is to be left out, and
-    /// otherwise the number of lines that were left out since the last one. A line about a known
-    /// caller is neither counted nor left out.
+    /// Counts a line that is about to be written. Returns `None` if the line is to be left out,
+    /// otherwise the number of lines left out just before it. A line about a known caller is
+    /// neither counted nor left out.
     pub fn admit(&self, is_known: bool) -> Option<u64> {
         if is_known {
             return Some(0);

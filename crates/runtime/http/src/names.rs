@@ -17,8 +17,8 @@ pub const TOKEN_PATH: &str = "/v1.0/auth";
 /// The path of the statement endpoint below the base (Specification: "Request statement").
 pub const STATEMENT_PATH: &str = "/accounts/v2.0/statement";
 
-/// Returns true for a header that a call or a delivery, or the connection under it, has anyway. An
-/// API key cannot be in such a header.
+/// Returns true for a header that each call or delivery, or the connection under it, has for
+/// another purpose. An API key cannot be in such a header.
 #[must_use]
 #[doc(hidden)]
 pub fn is_reserved(name: &HeaderName) -> bool {

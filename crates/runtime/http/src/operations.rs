@@ -7,9 +7,9 @@
 //! | `/readyz` | 200 if each check passes and the program is not stopping; otherwise 503 with the names of what fails |
 //! | `/metrics` | the metrics as Prometheus reads them; 404 without [`OperationsOptions::prometheus`] |
 //!
-//! Answers are plain text. No answer has the text of an error: the log has it. The port should not
-//! be reachable from outside, because checks ask the stores and metrics show how much business
-//! there is.
+//! Answers are plain text. No answer has the text of an error, which is logged instead. The port
+//! should not be reachable from outside, because checks query the stores and metrics show the
+//! volume of business.
 //!
 //! ```no_run
 //! use bankrail_http::operations::{Operations, OperationsOptions};
@@ -54,7 +54,7 @@ bankrail_values::options! {
     pub struct OperationsOptions {
         /// The maximum time of each check. Default: 2 s.
         check_timeout: Duration = Duration::from_secs(2),
-        /// Serves these metrics at `/metrics`.
+        /// The metrics that `/metrics` serves.
         #[cfg(feature = "prometheus")]
         prometheus(Prometheus => Some): Option<Prometheus> = None,
         ;
@@ -64,11 +64,12 @@ bankrail_values::options! {
 }
 
 impl OperationsOptions {
-    /// Adds a check to `/readyz`, such as the `check` of a store. All checks run at once, each time
-    /// that `/readyz` is asked; an error, a panic and [`OperationsOptions::check_timeout`] are
-    /// failures.
+    /// Adds a check to `/readyz`, such as the `check` of a store. All checks run at once for each
+    /// request of `/readyz`. An error, a panic and more time than
+    /// [`OperationsOptions::check_timeout`] are failures.
     ///
-    /// The name is shown in the answer. The text of an error is logged, so it must have no secret.
+    /// The name is shown in the answer. The text of an error is logged, so it must not have a
+    /// secret.
     #[must_use]
     pub fn check<C, F, E>(mut self, name: &'static str, check: C) -> Self
     where
@@ -80,8 +81,8 @@ impl OperationsOptions {
         self
     }
 
-    /// `/readyz` fails from the completion of this future on, as from `Shutdown::wanted` of the
-    /// feature `serve`. The answer names `stopping`.
+    /// Sets the future, such as `Shutdown::wanted` of the feature `serve`, after whose completion
+    /// `/readyz` fails. The answer then names `stopping`.
     #[must_use]
     pub fn not_ready_from(mut self, stopping: impl Future<Output = ()> + Send + 'static) -> Self {
         self.stopping = Some(Box::pin(stopping));
@@ -123,7 +124,7 @@ impl fmt::Debug for Parts {
 }
 
 impl Operations {
-    /// The service.
+    /// Makes the service.
     #[must_use]
     pub fn new(options: OperationsOptions) -> Self {
         Self(Arc::new(Parts {
@@ -136,7 +137,8 @@ impl Operations {
         }))
     }
 
-    /// A server of these operations at a separate address such as `127.0.0.1:9090`, without TLS.
+    /// Makes a server of these operations at a separate address such as `127.0.0.1:9090`, without
+    /// TLS.
     ///
     /// # Errors
     /// The operating system's error, with the address in its text.
@@ -156,9 +158,10 @@ impl Operations {
         ))
     }
 
-    /// The names of what fails: of the checks, and `stopping`. Empty: the service is ready.
+    /// Returns the names of the failing checks, and `stopping` if the program is stopping. An empty
+    /// list means that the service is ready.
     pub async fn failing(&self) -> Vec<&'static str> {
-        // A program that is stopping closes its stores, so they are not asked any more.
+        // A program that is stopping closes its stores, so the checks do not query them any more.
         if self.is_stopping() {
             vec!["stopping"]
         } else {
@@ -166,10 +169,10 @@ impl Operations {
         }
     }
 
-    /// Polls the future once. It is polled again at each request, so it needs no waker.
+    /// Polls the `stopping` future once. Each request polls it again, so it needs no waker.
     fn is_stopping(&self) -> bool {
-        // Paired with the store below: whoever sees the mark sees all that happened before the
-        // stop.
+        // Paired with the store below: a thread that sees the mark sees all that happened before
+        // the stop.
         if !self.0.stops.load(Ordering::Acquire) {
             let mut stopping = self
                 .0
@@ -183,7 +186,7 @@ impl Operations {
                     .poll(&mut Context::from_waker(Waker::noop()))
             });
             if ready == Some(Poll::Ready(())) {
-                // A future that was ready must not be polled again.
+                // A completed future must not be polled again.
                 *stopping = None;
                 self.0.stops.store(true, Ordering::Release);
             }

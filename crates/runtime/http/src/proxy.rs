@@ -7,8 +7,9 @@ use url::{Host, Url};
 
 /// A proxy between this side and the addresses that it calls.
 ///
-/// - `http://` and `https://` proxies are asked for a tunnel (CONNECT, RFC 9110 section 9.3.6),
-///   `socks5://` and `socks5h://` ones for a connection (RFC 1928). Without a scheme, it is `http`.
+/// - `http://` and `https://` proxies get a request for a tunnel (CONNECT, RFC 9110 section
+///   9.3.6), `socks5://` and `socks5h://` ones for a connection (RFC 1928). An address without a
+///   scheme counts as `http`.
 /// - A proxy sees host, port and the bytes of TLS. Calls without TLS never go through one.
 /// - `socks5` resolves names on this side; all others resolve them at the proxy.
 /// - A user name and a password in the address are for the proxy, percent-encoded. No error and no
@@ -61,7 +62,7 @@ impl Proxy {
         Ok(self)
     }
 
-    /// Reads the proxy for https of the environment: `HTTPS_PROXY` or `ALL_PROXY`, with the
+    /// Reads the proxy for https from the environment: `HTTPS_PROXY` or `ALL_PROXY`, with the
     /// exceptions of `NO_PROXY`, or the same in lower case. An empty variable counts as none.
     ///
     /// # Errors
@@ -76,7 +77,7 @@ impl Proxy {
         let first = |names: &[&'static str]| {
             names.iter().find_map(|&name| {
                 let value = value(name).filter(|value| !value.is_empty())?;
-                // Text that is not Unicode is malformed in both places.
+                // A value that is not Unicode is malformed both as an address and as exceptions.
                 Some((
                     name,
                     value.into_string().unwrap_or_else(|_| "\0".to_owned()),
@@ -139,7 +140,7 @@ fn is_proxy(url: &Url) -> bool {
         && !(is_socks && user.len().max(password.len()) > 255)
 }
 
-/// Returns a host in the spelling that HTTP clients compare.
+/// Returns an excepted host in the spelling that HTTP clients compare.
 fn exception(text: &str) -> Result<&str, ProxyError> {
     if text == "*" {
         return Ok(text);
@@ -187,7 +188,7 @@ pub enum ProxyError {
          percent-encoded password, found another text (not shown)"
     )]
     Address,
-    /// The hosts that are called without it.
+    /// The hosts that are called without the proxy.
     #[error(
         "expected hosts without proxy such as localhost,.bank.internal,10.0.0.0/8, found another \
          part"

@@ -1,4 +1,4 @@
-//! Work that recurs beside a loop.
+//! Work that a background task repeats.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use tokio::task::JoinSet;
 /// The time between two removals of old records from a store.
 pub const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
-/// Work that is done at once and again after each interval, in a task beside its caller. It ends
-/// when this is dropped.
+/// Work that a background task does at once and again after each interval. The task ends when this
+/// value is dropped.
 #[derive(Debug)]
 #[must_use = "the work ends when this is dropped"]
 pub struct Recurring {
@@ -16,8 +16,8 @@ pub struct Recurring {
 }
 
 impl Recurring {
-    /// Starts the work. Each time it gets a clone of `context`. The interval begins when the work
-    /// is done.
+    /// Starts the work, which gets a clone of `context` each time. The interval begins when the
+    /// work is done.
     pub fn start<C, F>(
         interval: Duration,
         context: C,

@@ -25,14 +25,14 @@ pub struct RequestKeyLayer {
 }
 
 impl RequestKeyLayer {
-    /// A layer that makes a new key for each request.
+    /// Makes a layer that makes a new key for each request.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the key of the request's `X-RequestKey` header if it is a hyphenated UUID. For a
-    /// service behind a gateway that sets this header on each request.
+    /// Takes the key of the request's `X-RequestKey` header if it is a hyphenated UUID. This is for
+    /// a service behind a gateway that sets the header on each request.
     #[must_use]
     pub fn accept_incoming(mut self) -> Self {
         self.accept_incoming = true;
@@ -99,12 +99,12 @@ pub(crate) struct GivenKey(std::sync::Arc<std::sync::OnceLock<RequestKey>>);
 
 #[cfg(feature = "serve")]
 impl GivenKey {
-    /// The key, or a new one if there is no layer.
+    /// Returns the key, or a new one if there is no layer.
     pub(crate) fn get(&self) -> RequestKey {
         self.0.get().copied().unwrap_or_else(RequestKey::random)
     }
 
-    /// The first key stays, because an inner layer keeps the key of the outer one.
+    /// Stores the key, unless there is one already: an inner layer keeps the key of the outer one.
     fn tell(&self, key: RequestKey) {
         let _ = self.0.set(key);
     }

@@ -19,17 +19,17 @@ use std::time::{Duration, SystemTime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums)] // the two forms of the RFC
 pub enum RetryAfter {
-    /// A time from now.
+    /// The wait from now.
     After(Duration),
-    /// At this time.
+    /// The time at which to try again.
     At(Timestamp),
 }
 
 impl RetryAfter {
     /// Reads the only `Retry-After` header: digits, or a date in any of HTTP's three spellings.
     /// `None` if there is no such header, more than one, or one with other content. A number of
-    /// seconds above 2^64 − 1 counts as that. A date is the time after the answer's own `Date`, if
-    /// there is one, because the clocks of the two sides differ.
+    /// seconds above 2^64 − 1 counts as 2^64 − 1. A date becomes the time after the answer's own
+    /// `Date`, if there is one, because the clocks of the two sides differ.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let text = content::only(headers, &RETRY_AFTER)?
@@ -60,7 +60,7 @@ impl RetryAfter {
 }
 
 impl From<RetryAfter> for HeaderValue {
-    /// Writes seconds, rounded up, or a date, rounded up to a second.
+    /// Writes the wait in seconds, or the date; either is rounded up to a second.
     fn from(retry_after: RetryAfter) -> Self {
         let up = |duration: Duration| {
             duration

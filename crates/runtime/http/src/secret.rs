@@ -1,4 +1,4 @@
-//! A secret as text, and in a file.
+//! Secrets in base64, as text and in a file.
 
 use crate::files;
 use base64::Engine as _;
@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 /// The length of a secret, in bytes.
 const LEN: usize = 32;
-/// The most bytes of the file.
+/// The maximum number of bytes of the file.
 const MAX_FILE_BYTES: usize = 256;
 
 /// Reads 32 bytes in standard base64 with padding (RFC 4648 section 4). White space around the text
@@ -32,12 +32,12 @@ pub fn secret_from_base64(text: &str) -> Result<Zeroizing<[u8; LEN]>, SecretErro
     Ok(secret)
 }
 
-/// Reads a secret from a file, in base64. If there is no such file, it is made with a new secret:
-/// whole from the moment that it has its name, and readable by its owner alone. Of several
-/// processes that make it at the same moment, all get the secret of the first.
+/// Reads a secret from a file, in base64. If there is no such file, it is made with a new secret.
+/// The file is whole from the moment that it has its name, and only its owner can read it. If
+/// several processes make it at the same moment, all get the secret of the first.
 ///
 /// # Errors
-/// [`SecretFileError`] if the file cannot be read or made, or has something else in it.
+/// [`SecretFileError`] if the file cannot be read or made, or has other content.
 #[doc(hidden)]
 pub fn open_or_create_secret(path: &Path) -> Result<Zeroizing<[u8; LEN]>, SecretFileError> {
     let failed = |source| SecretFileError::File {
@@ -66,18 +66,20 @@ fn create(path: &Path) -> io::Result<()> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    // For its owner alone. Dropped without its own name, it is removed.
+    // The file is readable by its owner alone. If it is dropped before it gets its name, it is
+    // removed.
     let mut file = tempfile::Builder::new()
         .prefix(".secret-")
         .tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
-    // Before the file has its name: after a crash it is there with the whole secret, or not at all.
+    // Synced before the file gets its name: after a crash it has the whole secret or does not
+    // exist.
     file.as_file().sync_all()?;
-    // If another process was first, the caller reads the secret of that one.
+    // If another process was first, the caller reads that process's secret.
     match file.persist_noclobber(path) {
         Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => Err(error.error),
         _ => {
-            // Before anything is sealed with the secret.
+            // The name is synced before anything is sealed with the secret.
             files::sync_name(path);
             Ok(())
         }
@@ -102,8 +104,7 @@ pub enum SecretFileError {
         /// The cause.
         source: io::Error,
     },
-    /// The file has something else in it. It is not replaced, because it may be another file than
-    /// the one meant.
+    /// The file has other content. It is not replaced, because its path may be wrong.
     #[error("{}", .path.display())]
     Content {
         /// The file.

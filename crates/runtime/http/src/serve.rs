@@ -2,21 +2,21 @@
 //! open.
 //!
 //! - [`CertificateFiles`] replaces the certificate while the server runs.
-//! - [`Shutdown`] is the wish to stop. A [`Server`] that stops accepts no more connections, takes
-//!   no more requests (over HTTP/2 after a GOAWAY), and answers those that it has taken.
+//! - [`Shutdown`] is the signal to stop. A [`Server`] that stops accepts no more connections,
+//!   takes no more requests (over HTTP/2 after a GOAWAY), and answers those that it has taken.
 //! - An endpoint answers before the time of a request is over, with its own body
-//!   ([`AnswerBy`](crate::AnswerBy)). Any other service that does not is answered 503 by the
-//!   server, with `X-RequestKey` and without a body.
+//!   ([`AnswerBy`](crate::AnswerBy)). If another service does not answer in time, the server
+//!   answers 503, with `X-RequestKey` and without a body.
 //! - [`HeadBoundsLayer`](crate::HeadBoundsLayer) answers a request over HTTP/1.1 without `Host`,
-//!   and what the HTTP stack refuses by itself over HTTP/1.1. That is a request line or a header
-//!   that cannot be parsed (400), more than 100 headers, or more bytes than
+//!   and requests that the HTTP stack itself refuses over HTTP/1.1. Reasons are a request line or a
+//!   header that cannot be parsed (400), more than 100 headers, or more bytes than
 //!   [`ServerOptions::max_header_bytes`] (431 or 414). In place of a request that could not be
 //!   read, the service gets `OPTIONS *` with a [`HeadError`](crate::HeadError) as an extension. If
-//!   its answer has not the fault's status, as without that layer, the server's answer has
-//!   `X-RequestKey` and no body.
-//! - The HTTP stack's own answers stay where no other can be given. Over HTTP/2, a stream is reset
-//!   or its headers are answered 431; over HTTP/1.1, that is behind an answer that is still being
-//!   sent.
+//!   the service's answer does not have the fault's status, as without that layer, the server's own
+//!   answer has `X-RequestKey` and no body.
+//! - The HTTP stack's own answers stay where no other is possible. Over HTTP/2, the stack resets
+//!   a stream or answers its headers 431; over HTTP/1.1, the stack's answer stays if it follows one
+//!   that is still being sent.
 //!
 //! ```no_run
 //! use bankrail_http::serve::{Server, ServerOptions};
@@ -73,18 +73,19 @@ use tokio_rustls::TlsAcceptor;
 /// `ENFILE` and `EMFILE`, which are alike on every Unix, and `WSAEMFILE`.
 const NO_DESCRIPTORS: [i32; 3] = [23, 24, 10024];
 
-/// The maximum number of connections that wait in the operating system's queue. A crowd takes all
-/// of a listener's usual 128 places from others, whose operating systems try again after a second
-/// or more.
+/// The maximum number of connections that wait in the operating system's queue. A crowd of new
+/// connections fills the usual 128 places, and other clients' operating systems then try again only
+/// after a second or more.
 const QUEUE: i32 = 4096;
 
 /// The time between two log lines about connections that cannot be accepted.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The pause of accepting after it failed, while no connection gives up its descriptor or ends.
+/// The pause after a failed accept for which no connection was evicted. It ends early when a
+/// connection ends.
 const AFTER_FAILED_ACCEPT: Duration = Duration::from_millis(100);
 
-/// The pause of a connection that waits for a place or a descriptor before it is looked for again.
+/// The time between two searches for a place or a descriptor for a waiting connection.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Serves a tower service, such as an axum router, over HTTP/1.1 and HTTP/2.
@@ -101,8 +102,8 @@ pub struct Server<S> {
 }
 
 impl<S> Server<S> {
-    /// A server over TLS (Specification: "Authentication", rule 5). If the configuration names no
-    /// protocols, it offers HTTP/2 and HTTP/1.1.
+    /// Makes a server over TLS (Specification: "Authentication", rule 5). If the configuration
+    /// names no protocols, it offers HTTP/2 and HTTP/1.1.
     pub fn new(
         listener: TcpListener,
         mut tls: ServerConfig,
@@ -120,8 +121,8 @@ impl<S> Server<S> {
         }
     }
 
-    /// A server without TLS and over HTTP/1.1 alone, for a host behind a proxy that ends TLS. API
-    /// keys, assertions and tokens are readable on the way from the proxy.
+    /// Makes a server without TLS and over HTTP/1.1 alone, for a host behind a proxy that ends TLS.
+    /// API keys, assertions and tokens are readable on the way from the proxy.
     pub fn without_tls(listener: TcpListener, service: S, options: ServerOptions) -> Self {
         Self {
             listener,
@@ -131,7 +132,7 @@ impl<S> Server<S> {
         }
     }
 
-    /// The address that the server listens on.
+    /// Returns the address that the server listens on.
     ///
     /// # Errors
     /// An error of the operating system.
@@ -139,8 +140,8 @@ impl<S> Server<S> {
         self.listener.local_addr()
     }
 
-    /// Serves until `shutdown` completes. Then it accepts no more connections and no more requests,
-    /// and waits for those in progress, at most [`ServerOptions::shutdown_timeout`].
+    /// Serves until `shutdown` completes. The server then accepts no more connections and requests,
+    /// and waits for requests in progress, at most [`ServerOptions::shutdown_timeout`].
     pub async fn run<B>(self, shutdown: impl Future<Output = ()>)
     where
         S: HttpService<B>,
@@ -155,7 +156,7 @@ impl<S> Server<S> {
         } = self;
         let tls = tls.map(TlsAcceptor::from);
         let options = options.within_descriptors();
-        // A system that refuses leaves the queue as it is.
+        // If the operating system refuses, the queue keeps its length.
         let _ = socket2::SockRef::from(&listener).listen(QUEUE);
         let places = Places::new(options.clone());
         let (stop, stopped) = watch::channel(false);
@@ -164,7 +165,7 @@ impl<S> Server<S> {
         let mut logged = None;
         'accept: loop {
             let accepted = tokio::select! {
-                // A shutdown comes first, so that no connection is accepted after it.
+                // The shutdown is polled first, so that no connection is accepted after it.
                 biased;
                 () = &mut shutdown => break,
                 Some(_) = connections.join_next() => continue,
@@ -224,7 +225,8 @@ impl<S> Server<S> {
                 ));
             }
         }
-        // Closed before the last requests are awaited, so that new clients go elsewhere at once.
+        // The listener is closed before the last requests are awaited, so that new clients go
+        // elsewhere at once.
         drop(listener);
         stop.send_replace(true);
         // Requests that take longer are cut off, so that a supervisor need not kill the program.
@@ -253,12 +255,12 @@ async fn accept<S, B>(
     B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    // Answers are small, and each is written at once.
+    // Answers are small, and each is written in one piece.
     let _ = stream.set_nodelay(true);
     let Some(tls) = tls else {
         return serve_connection(stream, false, service, options, place, stopped).await;
     };
-    // A peer that does not finish its handshake holds a place without having proved anything.
+    // Without a time-out, a peer that never finishes its handshake would keep its place.
     let handshake = tokio::select! {
         handshake = timeout(options.header_timeout, tls.accept(stream)) => handshake,
         () = place.activity().evicted() => return,

@@ -28,7 +28,7 @@ pub enum TlsRoots {
     /// The authorities of the operating system.
     #[default]
     Platform,
-    /// Only those in this PEM text, such as a private authority's.
+    /// Only the authorities in this PEM text, such as a private one.
     OnlyPem(Vec<u8>),
     /// The authorities of the operating system and those in this PEM text.
     PlatformAndPem(Vec<u8>),
@@ -57,8 +57,8 @@ impl ClientCertificate {
         })
     }
 
-    /// Shows the certificate of this PEM text from now on, in all clones: new connections do, and
-    /// open ones keep theirs. Returns true if it is different from before.
+    /// Replaces the certificate by that of this PEM text, in all clones, for new connections. Open
+    /// connections keep theirs. Returns true if the certificate has changed.
     ///
     /// # Errors
     /// As [`ClientCertificate::from_pem`]. The old certificate stays.
@@ -70,10 +70,9 @@ impl ClientCertificate {
         Ok(is_new)
     }
 
-    /// Reads a PEM file after each `interval`, at least a second, without end, and shows its
-    /// certificate as [`ClientCertificate::replace`] does: certificates are renewed by other
-    /// programs, which need not restart this one. A new certificate and a file that cannot be used
-    /// are logged.
+    /// Reads a PEM file after each `interval`, at least a second, without end, and passes it to
+    /// [`ClientCertificate::replace`]. A program that renews certificates need not restart this
+    /// one. A new certificate and a file that cannot be used are logged.
     pub async fn watch(self, file: PathBuf, interval: Duration) {
         let name = file.display().to_string();
         let read = move || -> Result<bool, Box<dyn Error + Send + Sync>> {
@@ -83,7 +82,7 @@ impl ClientCertificate {
         files::read_every(interval.max(Duration::from_secs(1)), read, |read| {
             match &read {
                 Ok(true) => tracing::info!(file = name, "the client certificate was replaced"),
-                // Once for each time that it becomes unusable.
+                // Logged once each time that the file becomes unusable.
                 Err(error) if was_usable => {
                     let error = causes(&**error);
                     tracing::error!(
@@ -104,7 +103,7 @@ impl ClientCertificate {
         Arc::clone(&self.shown.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the PEM text that it was read from first, **with the private key**.
+    /// Returns the PEM text from which the certificate was first read, **with the private key**.
     #[must_use]
     #[doc(hidden)]
     pub fn expose_pem(&self) -> &str {
@@ -155,8 +154,8 @@ impl fmt::Debug for ClientCertificate {
 }
 
 /// Makes a configuration for TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1, with the process's crypto
-/// provider if one is installed and AWS-LC otherwise. With `None`, no certificate is trusted, or
-/// none is shown.
+/// provider if one is installed and AWS-LC otherwise. Without `trusted` no certificate is trusted,
+/// without `shown` none is shown.
 ///
 /// # Errors
 /// [`TlsError`] if the certificates or the crypto provider are unusable.
@@ -190,7 +189,7 @@ pub fn client_config(
         Some(shown) => builder.with_client_cert_resolver(Arc::new(shown.clone())),
     };
     if shown.is_some() {
-        // A resumed session is that of the certificate which began it, also after a replacement.
+        // A resumed session would keep the certificate that began it, also after a replacement.
         configuration.resumption = Resumption::disabled();
     }
     configuration.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
@@ -246,14 +245,15 @@ pub enum TlsFault {
     Certificate,
     /// The peer answered bytes that are not TLS.
     NotTls,
-    /// The peer ended the handshake, as it does when it wants a client's certificate.
+    /// The peer ended the handshake, for example because it requires a client certificate.
     Refused,
-    /// Anything else.
+    /// Any other fault of TLS.
     Other,
 }
 
 impl TlsFault {
-    /// The fault that this error is; `None` if it is not one of TLS. Its sources are not looked at.
+    /// Returns the fault that this error reports, without regard to its sources. `None` if the
+    /// error is not one of TLS.
     #[must_use]
     pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         Some(match error.downcast_ref()? {
@@ -278,13 +278,13 @@ impl TlsFault {
         })
     }
 
-    /// The fault of TLS in an error or in one of its causes; `None` if there is none.
+    /// Returns the fault of TLS in an error or in one of its causes. `None` if there is none.
     #[must_use]
     pub fn within(error: &(dyn Error + 'static)) -> Option<Self> {
         error_chain(error).find_map(Self::of)
     }
 
-    /// Returns the cause, in words without a text of the peer.
+    /// Returns the cause as a text without any words of the peer.
     #[must_use]
     pub fn cause(self) -> &'static str {
         match self {
@@ -299,7 +299,7 @@ impl TlsFault {
         }
     }
 
-    /// Returns what to check on this side.
+    /// Returns advice on what to check on this side.
     #[must_use]
     pub fn advice(self) -> &'static str {
         match self {
@@ -321,8 +321,8 @@ impl TlsFault {
     }
 }
 
-/// Walks an error and its causes. The error inside an I/O error is one of them, although it is not
-/// its `source`.
+/// Walks an error and its causes. The error inside an I/O error counts as a cause, although
+/// `source` does not return it.
 #[doc(hidden)]
 pub fn error_chain<'a>(
     error: &'a (dyn Error + 'static),

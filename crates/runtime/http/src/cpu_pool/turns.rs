@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(turns.take(), Some((1, 0)));
         add(&mut turns, 99, 0..1);
         let order = all(&mut turns);
-        // The other lanes of the burst are as fresh, and were there before.
+        // The burst's other 15 lanes have not had a turn either, and were there before.
         assert_eq!(order.iter().position(|job| job.0 == 99), Some(15));
         for lane in 1..=16 {
             add(&mut turns, lane, 0..4);
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(order, [(2, 0), (1, 1), (2, 1), (1, 2), (2, 2)]);
     }
 
-    /// However the jobs arrive, each is done once, in the order of its lane. Between two turns of a
-    /// lane that waits, each other lane gets one at most.
+    /// Each job is done once, in the order of its lane, however the jobs arrive. Between two turns
+    /// of a waiting lane, each other lane gets at most one.
     #[test]
     fn any_arrivals_are_served_fairly() {
         let mut seed = 0x2545_F491_4F6C_DD1D_u64;
@@ -163,8 +163,8 @@ mod tests {
         for _ in 0..200 {
             let mut turns = Turns::default();
             let (mut added, mut taken) = ([0; 4], [0; 4]);
-            // Of each lane: how many turns each other has had since its own last one, or since its
-            // queue was empty.
+            // For each lane, the number of turns that each other lane has had since this lane's
+            // last turn, or since its queue was empty.
             let mut since = [[0; 4]; 4];
             for _ in 0..200 {
                 let lane = usize::try_from(random(4)).unwrap();

@@ -40,9 +40,9 @@ impl Check {
     }
 }
 
-/// The names of the checks that fail, in their order. All run at once.
+/// Returns the names of the failing checks, in the checks' order. All checks run at once.
 pub(super) async fn failing(checks: &[Check], longest: Duration) -> Vec<&'static str> {
-    // Tasks, so that a panic is a failure of its check and of nothing else.
+    // Each check is a task, so that its panic fails no other check.
     let mut running = JoinSet::new();
     for (place, check) in checks.iter().enumerate() {
         let checking = (check.run)();

@@ -10,7 +10,7 @@ const BUCKETS: &[f64] = &[
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
 ];
 
-/// The time between two removals of what a histogram has counted already.
+/// The time between two removals of samples that a histogram has counted already.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// The metrics that the [`metrics`](https://docs.rs/metrics) facade collects in this process, in
@@ -25,8 +25,8 @@ impl Prometheus {
     /// The media type of [`Prometheus::render`].
     pub const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// Makes itself the process's recorder of metrics, before anything is counted, and starts the
-    /// task that keeps its memory bounded. A program calls it once.
+    /// Installs a new value as the process's recorder of metrics, and starts the task that keeps
+    /// its memory bounded. A program calls this once, before anything is counted.
     ///
     /// # Errors
     /// [`PrometheusError`] if the process has a recorder already.
@@ -50,7 +50,7 @@ impl Prometheus {
         Ok(Self(handle))
     }
 
-    /// The metrics as text.
+    /// Returns the metrics as text.
     #[must_use]
     pub fn render(&self) -> String {
         self.0.render()

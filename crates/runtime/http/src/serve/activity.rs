@@ -41,7 +41,7 @@ struct State {
     /// The time at which the connection began, or a request with a known caller was last in
     /// progress.
     useful: Instant,
-    /// False over HTTP/2, where bytes between two requests may be control frames.
+    /// True if bytes between two requests are headers. Over HTTP/2 they may be control frames.
     bytes_are_headers: bool,
 }
 
@@ -50,15 +50,15 @@ struct InProgressRequest {
     number: u64,
     begun: Instant,
     has_known_caller: bool,
-    /// Counts the request for its caller.
+    /// The count of requests of the request's caller.
     counted: Option<Arc<()>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
-    /// Headers are waited for, or being read, since this instant.
+    /// Headers are due, or being read, since this instant.
     Header(Instant),
-    /// Nothing is due.
+    /// Neither headers nor an answer are due.
     Idle,
 }
 
@@ -88,23 +88,23 @@ impl Activity {
         self.number
     }
 
-    /// The first header is due from now on.
+    /// Starts the time for the first header.
     pub(super) fn expect_header(&self, is_http2: bool) {
         let mut state = self.lock();
         (state.waiting, state.bytes_are_headers) = (Waiting::Header(Instant::now()), !is_http2);
     }
 
-    /// The connection is to end at once.
+    /// Has the connection end at once.
     pub(super) fn evict(&self) {
         let mut state = self.lock();
         state.evicted = true;
-        // Uncounted now, and not when the connection's task looks.
+        // The requests are uncounted now, and not when the connection's task notices the end.
         state
             .requests
             .iter_mut()
             .for_each(|request| request.counted = None);
         drop(state);
-        // `notify_one` keeps the notice until the connection's task looks.
+        // `notify_one` keeps the notice until the connection's task waits for it.
         self.changed.notify_one();
     }
 
@@ -119,12 +119,12 @@ impl Activity {
         }
     }
 
-    /// True once a request had a known caller.
+    /// Returns true once a request had a known caller.
     pub(super) fn has_known_caller(&self) -> bool {
         self.lock().has_known_caller
     }
 
-    /// True while no request with a known caller is in progress.
+    /// Returns true while no request with a known caller is in progress.
     pub(super) fn is_expendable(&self) -> bool {
         let state = self.lock();
         !state
@@ -148,11 +148,11 @@ impl Activity {
     pub(super) fn requests_of_caller(&self) -> usize {
         let state = self.lock();
         let count = state.caller.as_ref().map(|(_, count)| count.strong_count());
-        // One is of the count itself.
+        // One of the references is that of the count itself.
         count.unwrap_or_default().saturating_sub(1)
     }
 
-    /// The written bytes have left.
+    /// Records that the written bytes have left.
     pub(super) fn flushed(&self) {
         let mut state = self.lock();
         if state.requests.is_empty() {
@@ -160,7 +160,7 @@ impl Activity {
         }
     }
 
-    /// True while the answer to each request that the service was given has left.
+    /// Returns true if the answers to all requests that the service got have left.
     pub(super) fn owes_no_answer(&self) -> bool {
         let state = self.lock();
         state.requests.is_empty() && state.answered == state.next
@@ -175,7 +175,8 @@ impl Activity {
     /// Returns the time at which the connection is closed, unless its activity changes.
     pub(super) fn deadline(&self, options: &ServerOptions) -> Instant {
         let state = self.lock();
-        // Counted from the last known caller: others do not keep a connection open.
+        // The idle time counts from the last known caller: requests of others do not keep a
+        // connection open.
         let idle = state.useful + options.idle_timeout;
         match (
             state.requests.iter().map(|request| request.begun).min(),
@@ -193,7 +194,7 @@ impl Activity {
         self.changed.notified().await;
     }
 
-    /// A request begins. It is in progress until the guard is dropped.
+    /// Records that a request begins. It is in progress until the returned guard is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> InProgress {
         let mut state = self.lock();
         let number = state.next;
@@ -213,8 +214,7 @@ impl Activity {
         }
     }
 
-    /// The request is counted for the connection's caller, which was named by it or has proved to
-    /// be known.
+    /// Counts a request for the connection's caller, which the request has named or proved.
     fn has_caller(&self, number: u64, is_known: bool) {
         let state = &mut *self.lock();
         if is_known {
@@ -230,7 +230,7 @@ impl Activity {
         }
     }
 
-    /// Bytes of a peer arrived.
+    /// Records that bytes of the peer arrived.
     pub(super) fn bytes_arrived(&self) {
         let mut state = self.lock();
         if state.bytes_are_headers
@@ -261,7 +261,8 @@ impl InProgress {
     pub(super) fn known_caller(&self, knows: Arc<Knows>) -> KnownCaller {
         let (number, activity) = (self.number, Arc::clone(&self.activity));
         KnownCaller::new(move |name| {
-            // Known before its address is, so that no other connection takes the place between.
+            // The connection becomes known before its address, so that no other one takes its place
+            // in between.
             if name.is_none() {
                 activity.has_caller(number, true);
             }

@@ -42,7 +42,7 @@ impl Body for RequestBody {
         let Some(body) = &mut self.body else {
             return Poll::Ready(None);
         };
-        // The frame comes before the time: a body that has arrived is not refused for a slow
+        // The frame is polled before the time: a body that has arrived is not refused for a slow
         // reader.
         if let Poll::Ready(frame) = Pin::new(body).poll_frame(context) {
             return Poll::Ready(
@@ -75,7 +75,7 @@ impl fmt::Debug for RequestBody {
     }
 }
 
-/// A request's body was not read to its end.
+/// The error of a request's body that could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestBodyError {
@@ -92,8 +92,8 @@ pub enum RequestBodyError {
 }
 
 pin_project! {
-    /// The body of an answer. Its request is in progress until it is dropped. Without a body it is
-    /// empty.
+    /// The body of an answer; `None` is an empty one. The request is in progress until this is
+    /// dropped.
     pub(super) struct AnswerBody<B> {
         #[pin]
         pub(super) body: Option<B>,

@@ -1,4 +1,4 @@
-//! A server's certificate out of files that may change while the server runs.
+//! A server's certificate in files that may change while the server runs.
 
 use super::tls::{CertificateError, ClientAuthorities, certified_key, config_of};
 use crate::files;
@@ -42,8 +42,8 @@ struct Files {
     key: PathBuf,
     provider: Arc<CryptoProvider>,
     shown: RwLock<Arc<CertifiedKey>>,
-    /// The chain that was read last, as PEM. Locked while the files are read, so that an older
-    /// reading never replaces a newer one.
+    /// The chain that was read last, as PEM. The lock is held while the files are read, so that an
+    /// older reading never replaces a newer one.
     chain_text: Mutex<Vec<u8>>,
     is_current: AtomicBool,
 }
@@ -52,8 +52,8 @@ impl CertificateFiles {
     /// The maximum number of bytes of each file: 1 MiB.
     pub const MAX_BYTES: usize = 1 << 20;
 
-    /// Reads the chain of certificates, the server's own first, and its private key. A key that
-    /// every user of the machine may read is logged.
+    /// Reads the chain of certificates, the server's own first, and its private key. If every user
+    /// of the machine may read the key's file, a warning is logged.
     ///
     /// # Errors
     /// [`CertificateError`] if a file cannot be read or used.
@@ -104,14 +104,15 @@ impl CertificateFiles {
     /// # Errors
     /// [`CertificateError`] if a file cannot be read or used. The old certificate stays in force.
     pub fn reload(&self) -> Result<bool, CertificateError> {
-        // Held while the files are read, so that an older reading does not replace a newer one.
+        // The lock is held while the files are read, so that an older reading does not replace a
+        // newer one.
         let mut before = self
             .0
             .chain_text
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let read = read(&self.0.chain, &self.0.key, &self.0.provider);
-        // Alone: no other memory is read on the strength of this mark.
+        // Relaxed, because no reader of the mark relies on it for other memory.
         self.0.is_current.store(read.is_ok(), Ordering::Relaxed);
         let (text, certified) = read?;
         *self.0.shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(certified);
@@ -121,7 +122,7 @@ impl CertificateFiles {
     }
 
     /// Returns true if the last [`CertificateFiles::reload`] could use the files, so that the
-    /// certificate in force is theirs. For a check or an alarm: without new files the old
+    /// certificate in force is theirs. Use it for a check or an alarm: without usable files the old
     /// certificate expires.
     #[must_use]
     pub fn is_current(&self) -> bool {
@@ -136,7 +137,7 @@ impl CertificateFiles {
         files::read_every(interval.max(Duration::from_secs(1)), reload, |outcome| {
             match outcome {
                 (_, Ok(true)) => tracing::info!("the certificate of the server was replaced"),
-                // Once for each time that they become unusable.
+                // Logged once each time that the files become unusable.
                 (true, Err(error)) => {
                     tracing::error!(%error, "the certificate of the server was not replaced; the old one stays");
                 }
@@ -166,8 +167,8 @@ impl fmt::Debug for CertificateFiles {
     }
 }
 
-/// Reads the text of the chain, and chain and key as a server uses them. The text of the key is not
-/// kept.
+/// Reads both files. Returns the text of the chain, and chain and key as a server uses them; the
+/// text of the key is dropped.
 fn read(
     chain: &Path,
     key: &Path,

@@ -83,7 +83,7 @@ pub(super) async fn serve_connection<I, S, B>(
 {
     let activity = Arc::clone(place.activity());
     activity.expect_header(is_http2);
-    // Over HTTP/2 the stack also writes what is no answer.
+    // Over HTTP/2 the stack also writes frames that are no answers.
     let unread = (!is_http2).then(|| unreadable(service.clone(), options.body_timeout));
     let io = TokioIo::new(Transport::new(io, Arc::clone(&activity), unread));
     let (begins, knows, times) = (Arc::clone(&activity), place.knows(), options.clone());
@@ -102,7 +102,7 @@ pub(super) async fn serve_connection<I, S, B>(
             }
             request.extensions_mut().insert(given.clone());
             request.extensions_mut().insert(known);
-            // Earlier for the endpoint, so that the answer has the endpoint's body.
+            // The endpoint's deadline is earlier, so that the answer has the endpoint's body.
             let deadline = Instant::now() + REQUEST_TIMEOUT;
             request.extensions_mut().insert(AnswerBy(deadline - EARLY));
             let body = match timeout_at(deadline, call(service, request)).await {
@@ -142,8 +142,8 @@ pub(super) async fn serve_connection<I, S, B>(
     } else {
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            // `Activity` has the time of headers: this one would count while the connection is
-            // idle.
+            // `Activity` judges the time of headers: this time-out would also run while the
+            // connection is idle.
             .header_read_timeout(None)
             // On a machine of 16 bits the bound saturates.
             .max_header_size(usize::try_from(options.max_header_bytes).unwrap_or(usize::MAX))
@@ -168,8 +168,8 @@ async fn call<S: HttpService<B>, B>(mut service: S, request: Request<RequestBody
     answer.unwrap_or_else(|never| match never {})
 }
 
-/// Makes the answer in place of the HTTP stack's own with a status: the service's answer to the
-/// fault, or without a body if the service does not judge it.
+/// Returns a function that makes the answer in place of the HTTP stack's own with a status: the
+/// service's answer to the fault, or one without a body if the service does not judge faults.
 fn unreadable<S, B>(service: S, body_timeout: Duration) -> Unreadable
 where
     S: HttpService<B>,
@@ -211,7 +211,7 @@ where
     reason = "hyper dates all other answers by the same clock"
 )]
 fn write_last_answer(status: StatusCode, mut headers: HeaderMap, body: &[u8]) -> Bytes {
-    // The body is whole, so its length is stated instead.
+    // The whole body is at hand, so `Content-Length` states its length instead.
     headers.remove(TRANSFER_ENCODING);
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     headers.insert(CONTENT_LENGTH, body.len().into());
@@ -240,7 +240,8 @@ async fn drive<C: Future>(
     loop {
         let deadline = cut_off.unwrap_or_else(|| activity.deadline(options));
         tokio::select! {
-            // The connection comes first, so that its progress is known when the deadline is judged.
+            // The connection is polled first, so that its progress is known when the deadline is
+            // judged.
             biased;
             _ = connection.as_mut() => return,
             // An error means that the server was dropped. Its connections then stop too.

@@ -4,7 +4,7 @@ use ipnet::IpNet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest time of an option: an instant that far away must exist.
+/// The longest time of an option, so that `Instant + time` cannot overflow.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 
 bankrail_values::options! {
@@ -33,7 +33,7 @@ bankrail_values::options! {
         /// starts in a process which may not open as many files has fewer: an eighth of its limit
         /// (`ulimit -n`) and 16 more are left for other files.
         ///
-        /// When they are all taken, a new connection takes the place of another. An address is
+        /// When all places are taken, a new connection takes the place of another. An address is
         /// known for an hour after a request from it with a known caller
         /// ([`KnownCaller`](crate::KnownCaller)), which an API key alone is not. All others are
         /// strangers. They have at least a quarter of the places and at most three quarters, and
@@ -48,22 +48,23 @@ bankrail_values::options! {
         /// takes the place of a stranger, or of one that had no known caller.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
         /// The maximum number of connections at once from one IPv4 address, or from one IPv6
-        /// network of 64 bits; at least 1. One more takes the place of one from there that had no
-        /// known caller or has none now, and is closed if there is none. Default: 256.
+        /// network of 64 bits; at least 1. One more takes the place of a connection from there that
+        /// had no known caller or has none now; if there is no such connection, the new one is
+        /// closed. Default: 256.
         pub(super) max_connections_per_address(usize => |connections| connections.max(1)): usize = 256,
-        /// The networks of proxies that connections of many peers come from. They may have any
-        /// number of [`ServerOptions::max_connections`], and count as known. Default: none.
+        /// The networks of proxies through which many peers connect. A proxy may have any number of
+        /// [`ServerOptions::max_connections`], and counts as known. Default: none.
         pub(super) trusted_proxies(&[IpNet] => |proxies| proxies.into()): Arc<[IpNet]> = Arc::from([]),
         /// The maximum number of bytes of a request's headers that the HTTP stack reads. A request
         /// beyond them is answered 431, over HTTP/2 without a body and without `X-RequestKey`;
-        /// [`HeadBounds`](crate::HeadBounds) are lower and judged by a layer that answers with
-        /// both. Default: 32 KiB.
+        /// [`HeadBounds`](crate::HeadBounds) are lower, and their layer answers with both. Default:
+        /// 32 KiB.
         pub(super) max_header_bytes: u32 = 32 * 1024,
     }
 }
 
 impl ServerOptions {
-    /// With fewer connections than the process may open files.
+    /// Lowers the maximum number of connections to fewer than the files that the process may open.
     pub(super) fn within_descriptors(mut self) -> Self {
         #[cfg(unix)]
         if let Some(limit) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
@@ -82,7 +83,8 @@ impl ServerOptions {
     }
 }
 
-/// Returns the maximum number of connections beside the other files of a process.
+/// Returns the maximum number of connections for a limit of open files, some of which are left for
+/// other files.
 #[cfg(unix)]
 fn connections_within(limit: u64) -> usize {
     let left = limit.saturating_sub(limit / 8 + 16).max(1);

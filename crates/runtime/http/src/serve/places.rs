@@ -1,4 +1,4 @@
-//! The places of a server's connections, and who gives up theirs when all are taken.
+//! The places of a server's connections, and the choice of the one to evict when all are taken.
 //!
 //! A connection that has proved no more than an API key never takes the place of one whose request
 //! has proved to be its caller's:
@@ -9,19 +9,21 @@
 //! - A stranger for whom no place is left takes the place of another stranger: of a caller with
 //!   more than a quarter of the places, if there is one. Otherwise the network with the most
 //!   connections gives one up, there the address with the most, and there the connection that began
-//!   longest ago. So a caller with few connections keeps them, however many others come with one
-//!   API key. A customer whose machines make their first calls at the same time keeps them too.
-//! - A known address takes the place of a stranger in the same way, while they have more than their
-//!   quarter. Otherwise, and for a stranger while they have less, the connection that gives way is
-//!   one of a known address that has had no known caller itself, and else the one that has been
-//!   without one longest. If each has a request with a known caller under way, the new one waits.
+//!   longest ago. So a caller with few connections keeps them, however many connections have
+//!   another API key. A customer whose machines make their first calls at the same time keeps them
+//!   too.
+//! - A known address takes the place of a stranger in the same way, while they have more than
+//!   their quarter. Otherwise, and for a stranger while strangers have less, the evicted connection
+//!   is one of a known address that has had no known caller itself, or else the one without a known
+//!   caller for the longest time. If each has a request with a known caller under way, the new one
+//!   waits.
 //! - An address with as many connections as it may have, and a caller with half of all places or as
 //!   many requests under way, gives up its own, in the same order. Such a caller gives up half of
 //!   its connections that have had no known caller. Over HTTP/2 a connection has up to 64 requests.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in
 //!   the same way, and without one, as behind a proxy, a connection that has had no known caller.
 //!
-//! No server can tell honest strangers from others that come from as many networks as there are
+//! No server can distinguish honest strangers from attackers whose networks are as many as the
 //! places.
 
 mod strangers;
@@ -42,7 +44,7 @@ use tokio::time::Instant;
 /// The time for which an address is known after a request with a known caller.
 const KNOWN_FOR: Duration = Duration::from_secs(3600);
 
-/// The maximum number of addresses without a connection that are remembered as known.
+/// The maximum number of addresses without a connection that stay known.
 const MAX_REMEMBERED_PEERS: usize = 16 * 1024;
 
 /// The peer that a connection is counted for: an IPv4 address, or the network of 64 bits that an
@@ -68,13 +70,13 @@ impl Source {
         }
     }
 
-    /// The network of one owner: 24 bits of an IPv4 address, 48 of an IPv6 address.
+    /// Returns the network of one owner: 24 bits of an IPv4 address, 48 of an IPv6 address.
     fn network(self) -> IpAddr {
         network(self.address, 24, 48)
     }
 }
 
-/// The first bits of an address, the others being zero.
+/// Returns the first bits of an address, the others being zero.
 fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
     let bits = if address.is_ipv4() { of_v4 } else { of_v6 };
     IpNet::new(address, bits).map_or(address, |network| network.network())
@@ -83,7 +85,7 @@ fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
 /// The reason for which there is no place for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoPlace {
-    /// Requests with a known caller take all places. There will be one.
+    /// Requests with a known caller take all places; one will become free.
     Wait,
     /// The connection is to be closed.
     Refused,
@@ -104,7 +106,7 @@ struct Table {
     /// The known addresses, by the time until which they are known.
     known: BTreeSet<(Instant, Source)>,
     taken: usize,
-    /// The connections that have begun.
+    /// The number of connections that have begun.
     begun: u64,
 }
 
@@ -112,7 +114,7 @@ struct Table {
 #[derive(Debug, Default)]
 struct Caller {
     connections: usize,
-    /// A clone for each request under way.
+    /// The count of requests under way: each has a clone.
     requests: Arc<()>,
 }
 
@@ -139,7 +141,8 @@ impl Places {
     /// Takes a place for a connection from this address.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Result<Place, NoPlace> {
         let source = Source::of(address, &self.options.trusted_proxies);
-        // Judged and taken under one lock: two connections never get one place.
+        // The place is judged and taken under one lock, so that two connections never get one
+        // place.
         let table = &mut *self.lock();
         table.forget(Instant::now());
         let peer = table.peers.get(&source);
@@ -181,8 +184,8 @@ impl Places {
         })
     }
 
-    /// Ends the connection of a stranger, or else one that has had no known caller, so that its
-    /// descriptor is free. `false`: there is none.
+    /// Ends the connection of a stranger, or else one that has had no known caller, to free its
+    /// descriptor. Returns false if there is no such connection.
     pub(super) fn give_up_one(&self) -> bool {
         let table = &mut *self.lock();
         table.forget(Instant::now());
@@ -203,7 +206,7 @@ impl Places {
 }
 
 impl Table {
-    /// The connections of addresses that are known.
+    /// Returns the connections of addresses that are known.
     fn known_connections(&self) -> impl Iterator<Item = (Source, &Arc<Activity>)> {
         let peers = self.peers.iter();
         peers
@@ -219,7 +222,7 @@ impl Table {
         }
     }
 
-    /// The stranger's connection that gives up its place: of a caller beyond its share first.
+    /// Picks the stranger's connection to evict, first among the callers that exceed `share`.
     fn least_missed(&mut self, share: usize) -> Option<(Source, Arc<Activity>)> {
         loop {
             let (source, number) = self.strangers.first(share)?;
@@ -233,8 +236,8 @@ impl Table {
         }
     }
 
-    /// A request of a connection names its caller, which may have this many connections, and this
-    /// many requests under way.
+    /// Records the caller that a connection's request names. A caller beyond `connections`, or with
+    /// `requests` under way, loses other connections, or else this one.
     fn named(
         &mut self,
         source: Source,
@@ -273,14 +276,15 @@ impl Table {
             let others = others.iter().copied();
             let unproved = others.clone().filter(|(_, one)| !one.has_known_caller());
             let mut victims: Vec<_> = unproved.map(|(from, one)| (from, one.clone())).collect();
-            // Half of them at once: a search for each connection of a crowd would hold up all
-            // others.
+            // Half of them are evicted at once: a search for each connection of a crowd would hold
+            // up all others.
             victims.sort_by_key(|(_, one)| one.useful_at());
             victims.truncate((victims.len() / 2).max(1));
             if victims.is_empty() {
                 let own =
                     || (too_many || activity.is_expendable()).then(|| (source, activity.clone()));
-                // Proved requests beyond the bound stay.
+                // Connections with a proved request under way are not evicted for the bound on
+                // requests.
                 victims.extend(expendable(others).or_else(own));
             }
             for (from, victim) in victims {
@@ -328,7 +332,7 @@ impl Table {
         }
     }
 
-    /// A request from this address had a known caller.
+    /// Records that a request from this address had a known caller.
     fn knows(&mut self, source: Source) {
         let now = Instant::now();
         self.forget(now);
@@ -353,7 +357,7 @@ impl Table {
             self.known.pop_first();
             if let Some(peer) = self.peers.get_mut(&source) {
                 peer.known_until = None;
-                // A trusted proxy never is a stranger.
+                // A trusted proxy is never a stranger.
                 for one in peer.connections.iter().filter(|_| !source.trusted) {
                     self.strangers.insert(source, one);
                 }
@@ -399,7 +403,7 @@ impl Place {
             let mut hasher = DefaultHasher::new();
             name.hash(&mut hasher);
             let caller = hasher.finish();
-            // The connections of a proxy are of many callers, one after the other.
+            // Each connection of a proxy carries requests of many callers, one after the other.
             let most = (places.options.max_connections / 2).max(1);
             let requests = most.max(MAX_HTTP2_REQUESTS.into());
             if !source.trusted
@@ -414,7 +418,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // On drop, so that a connection that panics gives up its place too.
+        // The place is freed on drop, so that a connection that panics frees it too.
         self.places.lock().leave(self.source, &self.activity);
     }
 }
@@ -448,7 +452,7 @@ mod tests {
             .collect()
     }
 
-    /// A request with a known caller is under way.
+    /// Begins a request with a known caller.
     fn known_request(place: &Place) -> InProgress {
         let request = place.activity.begin();
         request.known_caller(place.knows()).tell();
@@ -460,14 +464,14 @@ mod tests {
         table.callers.values().map(|one| one.connections).sum()
     }
 
-    /// A request with this caller's API key is under way, and nothing more is proved.
+    /// Begins a request with this caller's API key that proves nothing more.
     fn named_request(place: &Place, caller: &str) -> InProgress {
         let request = place.activity.begin();
         request.known_caller(place.knows()).name(caller);
         request
     }
 
-    /// The stranger's connection that gives up its place, found by looking at each of them.
+    /// Finds the stranger's connection to evict by a comparison of all.
     fn naive(table: &Table, share: usize) -> Option<u64> {
         let strangers = table
             .peers
@@ -738,7 +742,7 @@ mod tests {
             assert_eq!(evicted(&own.iter().collect::<Vec<_>>()), expected);
             later().await;
         }
-        // The name of a connection that has ended is not counted, nor one that was named before.
+        // Neither the name of an ended connection nor an earlier name of a live one is counted.
         let (ended, knows) = (own.remove(1), own[1].knows());
         let late = ended.knows();
         drop(ended);

@@ -1,9 +1,9 @@
-//! The wish to stop, from a signal of the operating system.
+//! The signal to stop a program.
 
 use std::io;
 use tokio::sync::watch;
 
-/// The wish that a program stops. Cheap to clone; each part of a program waits on a clone.
+/// A signal that a program should stop. Cheap to clone; each part of a program waits on a clone.
 ///
 /// ```no_run
 /// # async fn example() -> std::io::Result<()> {
@@ -17,12 +17,12 @@ use tokio::sync::watch;
 pub struct Shutdown(watch::Receiver<bool>);
 
 impl Shutdown {
-    /// Wanted from Ctrl-C on, and on Unix also from the signal `SIGTERM`, with which a supervisor
-    /// ends a service. A second signal does not end the process: work in progress has its own
-    /// bounds.
+    /// Returns a shutdown that begins at Ctrl-C, and on Unix also at the signal `SIGTERM`, with
+    /// which a supervisor ends a service. A second signal does not end the process: work in
+    /// progress has its own bounds.
     ///
-    /// On Unix the signal `SIGXFSZ` does not end the process from then on: a write beyond the limit
-    /// of a file's size (`ulimit -f`) fails, as one to a full disk does.
+    /// On Unix the signal `SIGXFSZ` no longer ends the process after this call: a write beyond the
+    /// limit of a file's size (`ulimit -f`) fails, as one to a full disk does.
     ///
     /// # Errors
     /// The operating system's error if signals cannot be received.
@@ -34,7 +34,7 @@ impl Shutdown {
         {
             use rustix::process::Signal;
             use tokio::signal::unix::{SignalKind, signal};
-            // The handler stays when this is dropped.
+            // The handler stays installed when its stream is dropped.
             drop(signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
             let (mut interrupt, mut terminate) = (
                 signal(SignalKind::interrupt())?,
@@ -56,7 +56,8 @@ impl Shutdown {
         }
     }
 
-    /// Wanted once `wish` is ready: the end of a test, or a supervisor that does not use signals.
+    /// Returns a shutdown that begins once `wish` is ready: for a test, or a supervisor that does
+    /// not use signals.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -82,7 +83,7 @@ impl Shutdown {
         Self(wanted)
     }
 
-    /// Ready once the program shall stop.
+    /// Completes once the program should stop.
     pub async fn wanted(mut self) {
         // An error means that the runtime ends, which stops the program too.
         let _ = self.0.wait_for(|wanted| *wanted).await;

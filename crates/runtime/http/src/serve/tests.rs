@@ -1,4 +1,4 @@
-//! Connections under a clock that stands still until nothing else can happen.
+//! Tests of connections under a paused clock, which advances only when all tasks wait.
 
 use super::connection;
 use super::places::Places;
@@ -67,7 +67,7 @@ impl tower_service::Service<Request<RequestBody>> for Paths {
     }
 }
 
-/// Serves one connection, which nobody takes the place of.
+/// Serves one connection that no other one evicts.
 async fn serve_connection<S>(
     io: DuplexStream,
     is_http2: bool,
@@ -204,7 +204,7 @@ async fn requests_without_a_known_caller_do_not_keep_a_connection_open() {
         served.await.unwrap();
         begun.elapsed().as_secs()
     });
-    // One after the other, and always one in progress.
+    // Requests follow each other without a pause, so one is always in progress.
     let mut hanging = Vec::new();
     for _ in 0..8 {
         let mut sender = sender.clone();
@@ -349,7 +349,7 @@ async fn twenty_megabytes_that_nobody_reads_do_not_hang_a_client_over_http2() {
         .await
         .unwrap();
     assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE);
-    // The connection is of use afterwards.
+    // The connection can be used afterwards.
     let answer = sender
         .send_request(request("/", b"text".to_vec()))
         .await
@@ -375,7 +375,7 @@ async fn times_hold_over_http2_too() {
     assert!(RequestKey::from_headers(answer.headers()).is_some());
     assert_eq!(begun.elapsed().as_secs(), 60);
     drop(answer);
-    // Idle.
+    // The idle time passes.
     served.await.unwrap();
     assert!(
         (120..=125).contains(&begun.elapsed().as_secs()),
@@ -384,7 +384,7 @@ async fn times_hold_over_http2_too() {
     );
     assert!(sender.send_request(request("/", Vec::new())).await.is_err());
 
-    // An answer that is not read.
+    // The client does not read this answer.
     let (stream, served, _stop) = connect(true);
     let mut sender = http2(stream).await;
     let begun = Instant::now();
@@ -406,7 +406,7 @@ async fn a_stop_over_http2_finishes_what_was_taken_and_refuses_the_rest() {
     let (stream, served, stop) = connect(true);
     let mut sender = http2(stream).await;
     let mut other = sender.clone();
-    // Its answer has begun and is not read yet.
+    // The request's answer has begun and is not read yet.
     let taken = sender
         .send_request(request("/large", Vec::new()))
         .await
@@ -424,7 +424,7 @@ async fn a_stop_over_http2_finishes_what_was_taken_and_refuses_the_rest() {
     served.await.unwrap();
 }
 
-/// Above the bounds of a layer, and above those of the stack: the layer's answer.
+/// The layer answers heads above its own bounds, and heads above those of the stack.
 #[tokio::test(start_paused = true)]
 async fn long_heads_are_answered_by_the_layer_below_and_above_the_bounds_of_the_stack() {
     let bounds = crate::HeadBoundsLayer::new(

@@ -52,8 +52,8 @@ impl ClientAuthorities {
         })
     }
 
-    /// Sets whether a client without a certificate may connect too. One with a certificate of
-    /// another authority is refused all the same. Default: no.
+    /// Allows a client without a certificate, if true. A client with a certificate of another
+    /// authority is still refused. Default: false.
     #[must_use]
     pub fn optional(mut self, optional: bool) -> Self {
         self.optional = optional;
@@ -87,8 +87,8 @@ pub(super) fn certified_key(
         .map_err(|error| CertificateError::Unusable(Box::new(error)))
 }
 
-/// The configuration of a server that shows the certificate of this resolver, and asks for those of
-/// clients.
+/// Makes the configuration of a server that shows the certificate of this resolver, and asks
+/// clients for theirs.
 pub(super) fn config_of(
     provider: Arc<CryptoProvider>,
     certificates: Arc<dyn ResolvesServerCert>,
@@ -133,7 +133,8 @@ pub enum CertificateError {
     /// The authorities of client certificates are unusable.
     #[error("expected certificate authorities of clients as PEM, found others")]
     ClientAuthorities(#[source] Box<dyn Error + Send + Sync>),
-    /// The key is not that of the first certificate, or the crypto provider supports neither.
+    /// The key does not belong to the first certificate, or the crypto provider does not support
+    /// the pair.
     #[error("certificate and private key of the server cannot be used together")]
     Unusable(#[source] Box<dyn Error + Send + Sync>),
 }

@@ -16,8 +16,9 @@ type Answer = Pin<Box<dyn Future<Output = Bytes> + Send>>;
 /// Makes the answer to a request that the HTTP stack could not read and refuses with a status.
 pub(super) type Unreadable = Box<dyn Fn(StatusCode) -> Answer + Send>;
 
-/// Tells [`Activity`] what arrives and leaves, and replaces the answers that the HTTP stack makes
-/// by itself: what it writes while no answer of the service is due.
+/// A transport that reports arriving and leaving bytes to [`Activity`], and replaces the answers
+/// that the HTTP stack makes by itself: the bytes that the stack writes while no answer of the
+/// service is due.
 pub(super) struct Transport<I> {
     io: I,
     activity: Arc<Activity>,
@@ -44,7 +45,8 @@ impl<I: AsyncWrite + Unpin> Transport<I> {
         self.replacing.is_some() || (self.unreadable.is_some() && self.activity.owes_no_answer())
     }
 
-    /// Sends another answer in place of these bytes. They count as written once it is sent.
+    /// Sends another answer in place of these bytes, which count as written once that answer is
+    /// sent.
     fn poll_replace(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let making = || Some(self.unreadable.as_ref()?(status_of(bytes)?));
         if self.replacing.is_none() {
@@ -70,7 +72,7 @@ impl<I: AsyncWrite + Unpin> Transport<I> {
     }
 }
 
-/// The status of an answer that begins with these bytes.
+/// Returns the status of an answer that begins with these bytes.
 fn status_of(answer: &[u8]) -> Option<StatusCode> {
     let code = answer.strip_prefix(b"HTTP/1.")?.get(2..5)?;
     StatusCode::from_bytes(code).ok()

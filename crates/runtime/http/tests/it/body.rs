@@ -45,8 +45,8 @@ async fn the_limit_holds_whatever_is_announced() {
 
 type Chunks = Pin<Box<dyn Body<Data = Bytes, Error = std::io::Error> + Send>>;
 
-/// A body of `many` chunks of 1 KiB that panics if it is read after its end, and the count of the
-/// chunks taken.
+/// Returns a body of `many` chunks of 1 KiB that panics if it is read after its end, and the count
+/// of the chunks taken.
 fn chunks(many: usize) -> (Chunks, Arc<AtomicUsize>) {
     let taken = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&taken);

@@ -31,7 +31,7 @@ fn write(folder: &Path, chain: &str, key: &str) {
     std::fs::write(folder.join("key.pem"), key).unwrap();
 }
 
-/// True if a client that trusts only this certificate is served.
+/// Returns true if a client that trusts only this certificate is served.
 async fn is_shown(running: &Running, certificate: &Made) -> bool {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate.der.clone()).unwrap();
@@ -110,7 +110,7 @@ fn files_are_bounded_and_shown_without_their_contents() {
     ));
 }
 
-/// The certificate that a server sees of a client, on a new connection.
+/// Returns the certificate that a server sees of a client, on a new connection.
 async fn seen(
     server: &Arc<rustls::ServerConfig>,
     client: &Arc<rustls::ClientConfig>,
@@ -154,7 +154,7 @@ async fn a_renewed_client_certificate_is_shown_on_the_next_connection() {
             .unwrap()
     );
     assert_eq!(seen(&tls, &client).await, second.der);
-    // Half of the new one is written.
+    // Half of the new certificate is written.
     let refused = certificate.replace(&(first.chain + &second.key));
     assert!(
         matches!(refused, Err(TlsError::ClientCertificate(_))),

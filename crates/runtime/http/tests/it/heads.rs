@@ -33,7 +33,7 @@ async fn answer(address: SocketAddr, request: &str) -> (u16, HeaderMap, String) 
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut text = Vec::new();
-    // What the server did not read can end the connection with an error.
+    // Bytes that the server did not read can end the connection with an error.
     let _ = stream.read_to_end(&mut text).await;
     let text = String::from_utf8(text).unwrap();
     let last = text
@@ -146,7 +146,7 @@ async fn what_the_http_stack_refuses_has_the_answer_of_the_service() {
     }
 }
 
-/// A service that does not judge heads is not asked what to say about them.
+/// The server answers faults of heads itself if the service does not judge them.
 #[tokio::test]
 async fn without_a_judge_of_heads_there_is_a_request_key_and_no_body() {
     let server = start(None, ServerOptions::new(), Counter::default()).await;

@@ -45,7 +45,7 @@ fn seconds_and_dates() {
     assert_eq!(RetryAfter::from_headers(&twice), None);
 }
 
-/// The clock of the one who asks may be wrong; that of the answer made both dates.
+/// The client's clock may be wrong, while one clock made both dates of the answer.
 #[test]
 fn a_date_is_counted_from_the_date_of_the_answer() {
     let read = |at: &str, answered: &str| {

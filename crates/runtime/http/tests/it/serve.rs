@@ -73,7 +73,7 @@ where
     }
 }
 
-/// A certificate for localhost, as both sides need it.
+/// Makes a certificate for localhost, as configurations of both sides.
 fn tls() -> (rustls::ServerConfig, rustls::ClientConfig) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let certificate = CertificateDer::from(made.cert.der().to_vec());
@@ -98,7 +98,7 @@ fn tls() -> (rustls::ServerConfig, rustls::ClientConfig) {
 pub(super) async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> String {
     stream.write_all(LAST).await.unwrap();
     let mut text = Vec::new();
-    // A peer may end TLS without saying so.
+    // A peer may end TLS without a close notification.
     let _ = stream.read_to_end(&mut text).await;
     String::from_utf8_lossy(&text).into_owned()
 }
@@ -131,7 +131,7 @@ fn certificates_and_keys_come_as_pem() {
 
 const FEW: &str = "BANKRAIL_FEW_DESCRIPTORS";
 
-/// A process that may open 48 files, with more places than that.
+/// Serves in a process that may open 48 files, with more places than that.
 #[tokio::test]
 #[ignore = "the next test starts it"]
 async fn with_few_descriptors() {
@@ -198,7 +198,8 @@ async fn a_handshake_that_does_not_begin_does_not_delay_a_stop() {
         .shutdown_timeout(Duration::MAX);
     let running = start(Some(tls().0), options, Counter::default()).await;
     let silent = TcpStream::connect(running.address).await.unwrap();
-    // Connections are accepted in their order, so the silent one is when this one has been refused.
+    // Connections are accepted in their order, so the silent one has been accepted once this one is
+    // refused.
     exchange(TcpStream::connect(running.address).await.unwrap()).await;
     running.stop.send(()).unwrap();
     running.server.await.unwrap();
@@ -223,7 +224,7 @@ async fn plain_http_is_not_answered_over_tls() {
         "{text}"
     );
 
-    // HTTP/2 is offered.
+    // The client offers HTTP/2.
     let mut client = client;
     client.alpn_protocols = vec![b"h2".to_vec()];
     let connector = tokio_rustls::TlsConnector::from(Arc::new(client));
@@ -237,7 +238,7 @@ async fn plain_http_is_not_answered_over_tls() {
     running.server.await.unwrap();
 }
 
-/// Knows every caller, and answers when it may.
+/// A service that knows every caller, and answers when the semaphore permits.
 #[derive(Clone)]
 struct Gate(Arc<Semaphore>);
 
@@ -283,7 +284,7 @@ async fn in_a_full_server_a_known_caller_waits_for_those_whose_requests_are_unde
     let mut text = String::new();
     first.read_to_string(&mut text).await.unwrap();
     assert!(text.ends_with("passed"), "after its answer");
-    // A stop does not wait for who waits.
+    // A stop does not wait for connections without a place.
     let third = tokio::spawn(exchange(TcpStream::connect(running.address).await.unwrap()));
     let fourth = tokio::spawn(exchange(TcpStream::connect(running.address).await.unwrap()));
     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,4 +1,4 @@
-//! The connections of strangers, in the order in which they give up their places.
+//! The connections of strangers, in the order in which they are evicted.
 
 use super::{Activity, Source};
 use std::cmp::Reverse;
@@ -6,20 +6,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use tokio::time::Instant;
 
-/// All strangers, or those whose connections last named this caller.
+/// A group of strangers: all of them, or those whose connections last named this caller.
 type Group = Option<u64>;
 
-/// A connection of a group: the time since which it is of no use, and its number.
+/// A connection of a group: the time of its start or of its last known caller, and its number.
 type Oldest = (Instant, u64);
 
-/// An address in its network: its connections, and the oldest one of the group.
+/// The rank of an address in its network: the number of its connections, and its oldest one in the
+/// group.
 type Standing = (usize, Reverse<Oldest>, Source);
 
-/// The connections of a network, and its address that gives up the next place.
+/// The rank of a network: the number of its connections, and its address that is evicted from next.
 type Rank = (usize, Standing);
 
-/// The counts of strangers' connections, kept so that a full server finds in logarithmic time the
-/// connection that gives up its place.
+/// The counts of strangers' connections, in an order that gives a full server the connection to
+/// evict in logarithmic time.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
     sources: BTreeMap<Source, Counted>,
@@ -29,14 +30,14 @@ pub(super) struct Strangers {
     callers: BTreeSet<(usize, Group)>,
 }
 
-/// The connections of one address, as they were counted.
+/// The connections of one address as they were last counted.
 #[derive(Debug, Default)]
 struct Counted {
     connections: BTreeMap<u64, (Group, Instant)>,
     groups: BTreeMap<Group, BTreeSet<Oldest>>,
 }
 
-/// A number of connections, and the order of those that have them.
+/// The number of a group's connections, and the order of their owners.
 #[derive(Debug)]
 struct Crowd<T> {
     connections: usize,
@@ -53,13 +54,13 @@ impl<T> Default for Crowd<T> {
 }
 
 impl Strangers {
-    /// Returns the number of their connections.
+    /// Returns the number of strangers' connections.
     pub(super) fn connections(&self) -> usize {
         self.groups.get(&None).map_or(0, |all| all.connections)
     }
 
-    /// Returns the connection that gives up the next place, by its address and number: one of a
-    /// caller with more connections than `share`, or else of all.
+    /// Returns address and number of the connection to evict next: one of a caller with more
+    /// connections than `share`, or else of any stranger.
     pub(super) fn first(&self, share: usize) -> Option<(Source, u64)> {
         let most = self.callers.last().map(|(connections, _)| *connections);
         let callers = self.callers.iter().rev();
@@ -85,12 +86,12 @@ impl Strangers {
         });
     }
 
-    /// Counts a connection no longer.
+    /// Removes a connection from the counts.
     pub(super) fn remove(&mut self, source: Source, number: u64) {
         self.change(source, |counted| counted.remove(number));
     }
 
-    /// Counts no connection of an address any longer.
+    /// Removes all connections of an address from the counts.
     pub(super) fn remove_all(&mut self, source: Source) {
         self.change(source, |counted| *counted = Counted::default());
     }
@@ -176,7 +177,7 @@ impl Counted {
     }
 }
 
-/// The groups that a connection of this caller is in.
+/// Returns the groups that a connection of this caller is in.
 fn groups(caller: Group) -> impl Iterator<Item = Group> {
     [None].into_iter().chain(caller.map(Some))
 }
