@@ -5,9 +5,9 @@
 //!   - It refuses a message that breaks the specification.
 //!   - It repeats a failed delivery on a schedule with jitter, and not before a `Retry-After`,
 //!     which after 429 and 503 applies to all messages to the endpoint.
-//!   - It stops an endpoint that answers 410, and pauses one that keeps failing, until it answers.
-//!     The outbox keeps both, so that all dispatchers over it act alike.
-//!   - It sends all that waits for an endpoint now, on order: [`Dispatcher::resume`].
+//!   - It stops an endpoint that answers 410, and pauses one that keeps failing, until it
+//!     answers. The outbox stores both states, so that all dispatchers over it act alike.
+//!   - It sends all waiting messages to an endpoint on request: [`Dispatcher::resume`].
 //!   - It records every delivery, without payload.
 //!   - It reports its deliveries and its outbox: [`Dispatcher::snapshot`].
 //! - [`RecordedRequests`] is the provider's record of the requests that outcomes answer.
@@ -40,5 +40,5 @@ pub use self::transport::{
 pub use bankrail_http::CpuPool;
 pub use bankrail_http::tls::{ClientCertificate, TlsRoots};
 pub use bankrail_http::{AddressError, AddressErrorKind, EndpointUrl, Proxy, ProxyError};
-/// The crates of the parts of [`TransportRequest`] and [`TransportResponse`].
+/// The crates whose types are in [`TransportRequest`] and [`TransportResponse`].
 pub use bankrail_http::{bytes, http, url};

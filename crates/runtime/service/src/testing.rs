@@ -1,8 +1,8 @@
 //! The test suites of each implementation of [`Ledger`](crate::Ledger) and
 //! [`Directory`](crate::Directory) (feature `testing`).
 //!
-//! A suite panics with the rule that an implementation breaks. It starts no runtime: await it in a
-//! test.
+//! A suite panics with the rule that an implementation breaks. A suite starts no runtime: await it
+//! in a test.
 //!
 //! [`MemoryAudit`] is an audit log whose records a test can read.
 

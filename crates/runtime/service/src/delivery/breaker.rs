@@ -1,9 +1,9 @@
 //! The circuit breaker: deliveries to an endpoint that keeps failing are paused until it answers
 //! again.
 //!
-//! The outbox keeps the circuits and leases by them, so that all dispatchers over it pause
-//! deliveries to a failing endpoint, also after a restart. This module decides the change that a
-//! delivery makes.
+//! The outbox stores the circuits and leases entries accordingly, so that all dispatchers over it
+//! pause deliveries to a failing endpoint, also after a restart. This module decides the change
+//! that a delivery makes.
 
 use bankrail_mailbox::Circuit;
 use bankrail_values::Timestamp;
@@ -32,16 +32,16 @@ bankrail_values::options! {
     }
 }
 
-/// The time that a circuit stays open after it opened first. The pause doubles each time the trial
-/// after it fails.
+/// The time that a circuit stays open after its first opening. The pause doubles each time the
+/// trial after it fails.
 const FIRST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The longest time that a circuit stays open.
 pub(super) const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
-/// The duration of a delivery, sealing included, from which on an answer counts as a failure of the
-/// endpoint: two thirds of the default time-out. The message is delivered or not by the answer's
-/// status alone.
+/// The duration of a delivery, sealing included, from which on its answer counts as a failure of
+/// the endpoint: two thirds of the default time-out. Only the answer's status decides whether the
+/// message is delivered.
 const SLOW_ANSWER: Duration = Duration::from_secs(10);
 
 /// Returns the pause of a circuit that has opened `openings` times before.
@@ -51,13 +51,13 @@ fn pause(openings: u32) -> Duration {
         .min(LONGEST_PAUSE)
 }
 
-/// The condition of a receiver that a delivery shows.
+/// The condition of a receiver, as a delivery shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     /// The receiver answers, even if it refuses the message.
     Good,
-    /// The receiver does not answer, answers late, or its answer is not a receiver's; or sealing
-    /// exceeded its time.
+    /// The receiver does not answer, answers late, or something else answers in its place; or
+    /// sealing exceeded its time.
     Bad,
     /// The delivery shows nothing about the receiver.
     Unknown,

@@ -49,7 +49,7 @@ use tokio::time::Instant;
 ///   % more or less. Then it is a dead letter, and waits for [`Dispatcher::resend`].
 /// - After five failures in a row, deliveries to the endpoint are paused
 ///   ([`DispatcherOptions::breaker`]): for 30 s, and twice as long each time, up to 10 min. The
-///   first delivery that the receiver answers ends it.
+///   first delivery that the receiver answers ends the pause.
 ///
 /// [`Dispatcher::run`] ends both waits when a receiver that was down is up again: within two
 /// seconds it delivers one message as a trial, and once that is answered all that waits. It looks
@@ -81,14 +81,15 @@ struct DispatcherState {
     pool: CpuPool,
     options: DispatcherOptions,
     wake: Notify,
-    /// Locked while entries are leased: one lease is made after the other.
+    /// The state of leasing. The lock is held while entries are leased, so that one lease follows
+    /// the other.
     leases: Mutex<Leases>,
     running: Running,
     /// True once the endpoints that waited at the start are marked as down.
     marked: AtomicBool,
 }
 
-/// The owners of the leases, and where the next one begins.
+/// The owners of the leases, and the endpoints at which the next lease begins.
 #[derive(Debug)]
 struct Leases {
     owners: LeaseOwners,
@@ -104,11 +105,11 @@ struct Free {
     slow: usize,
 }
 
-/// An entry that is leased, to be delivered.
+/// A leased entry that is to be delivered.
 #[derive(Debug)]
 struct Leased {
     entry: OutboxEntry,
-    /// True if it takes a place for slow deliveries.
+    /// True if the delivery takes a place for slow ones.
     slow: bool,
     owner: LeaseOwner,
     /// The time at which the lease ends.
@@ -150,11 +151,11 @@ impl Dispatcher {
         })
     }
 
-    /// Stores a message in the outbox, due at once. It is durable when this returns.
+    /// Stores a message in the outbox, due at once. The message is durable when this returns.
     ///
-    /// - The keys in the headers are those of the original request. With
-    ///   [`DispatcherOptions::requests`] they are checked against its record; without, the caller
-    ///   must pass the right ones.
+    /// - The keys in the headers are those of the original request.
+    ///   [`DispatcherOptions::requests`] has them checked against its records; without this option,
+    ///   the caller must pass the right keys.
     /// - A caller with its own transaction uses [`Dispatcher::prepare`].
     ///
     /// # Errors
@@ -180,8 +181,8 @@ impl Dispatcher {
     /// caller stores it in the caller's transaction: the message is sent if the transaction
     /// commits, and never if it does not.
     ///
-    /// Call [`Dispatcher::wake`] after the commit. Without it, or in another process, an idle
-    /// dispatcher finds the message within about 25 ms where
+    /// Call [`Dispatcher::wake`] after the commit. Without this call, or in another process, an
+    /// idle dispatcher finds the message within about 25 ms where
     /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) reports it, as with SQLite and
     /// PostgreSQL, and otherwise after [`DispatcherOptions::longest_idle`] at the latest. A
     /// transaction may be repeated with the same value.
@@ -248,9 +249,9 @@ impl Dispatcher {
         self.shared.wake.notify_one();
     }
 
-    /// Delivers until `stop` is ready. Then it starts no more deliveries, waits for the running
-    /// ones, each of which ends with its lease ([`DispatcherOptions::timeout`]) or one call of the
-    /// outbox later, and returns. Messages that are not delivered stay in the outbox.
+    /// Delivers until `stop` is ready, then starts no more deliveries, waits for the running ones
+    /// and returns. Each running delivery ends with its lease ([`DispatcherOptions::timeout`]) or
+    /// one call of the outbox later. Messages that are not delivered stay in the outbox.
     ///
     /// Dropping the future is safe too: the running deliveries are made again when their leases
     /// end.
@@ -313,7 +314,7 @@ impl Dispatcher {
 
     /// Makes one delivery of each message that is due, at most [`DispatcherOptions::concurrency`]
     /// of them and [`DispatcherOptions::slow_concurrency`] to slow endpoints, and returns their
-    /// number when the last has ended. For tests, and for callers with their own loop.
+    /// number when the last has ended. This is for tests, and for callers with their own loop.
     ///
     /// # Errors
     /// [`StoreError`] if the outbox cannot lease messages.
@@ -342,9 +343,9 @@ const IDLE_BEFORE_QUERY: Duration = Duration::from_millis(1);
 /// The result of looking for entries to deliver.
 #[derive(Clone, Copy, Debug)]
 enum Look {
-    /// No place is free, or the outbox failed.
+    /// No quick place is left, or the outbox failed.
     Needless,
-    /// Places are free, so there is no further entry that may be leased now.
+    /// Quick places are left, so there is no further entry that may be leased now.
     Made { leased: bool },
 }
 
@@ -397,7 +398,7 @@ impl DispatcherState {
         }
     }
 
-    /// Waits until the outbox is to be looked at again, also if no delivery ends and nobody wakes
+    /// Waits until the next query of the outbox is due, also if no delivery ends and nobody wakes
     /// the dispatcher.
     async fn idle(&self, look: Look, pauses: &mut Pauses, until_slow: Option<Duration>) {
         let begun = Instant::now();
@@ -559,11 +560,11 @@ pub enum EnqueueError {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MissingAcknowledgement {
-    /// As a failure: the message is delivered again on the schedule.
+    /// The delivery counts as failed: the message is delivered again on the schedule.
     #[default]
     Failed,
-    /// The message counts as delivered, because of the status. For receivers that do not answer
-    /// with an acknowledgement.
+    /// The message counts as delivered, because of the status. This is for receivers that do not
+    /// answer with an acknowledgement.
     Delivered,
 }
 
@@ -572,10 +573,10 @@ bankrail_values::options! {
     /// senders (Default: "Webhooks").
     #[derive(Clone, Debug)]
     pub struct DispatcherOptions {
-        /// When a failed delivery is made again: the pauses between the deliveries of a message,
-        /// and so how many there are before it becomes a dead letter. Default:
-        /// [`Schedule::default`], ten deliveries over some three days, with 20 % jitter.
-        /// [`Dispatcher::resume`](Dispatcher::resume) does not wait for them.
+        /// The pauses between the deliveries of a message, and with them the number of deliveries
+        /// before it becomes a dead letter. Default: [`Schedule::default`], ten deliveries over
+        /// some three days, with 20 % jitter. [`Dispatcher::resume`](Dispatcher::resume) ends the
+        /// pauses.
         schedule: Schedule = Schedule::default(),
         /// The time-out of a receiver's answer, and before it of sealing. Default: 15 seconds.
         ///
@@ -586,14 +587,15 @@ bankrail_values::options! {
         /// at least one. Default: 64.
         ///
         /// A delivery whose outcome is known and whose record is on the way to the outbox does not
-        /// count: there are at most as many of those as places, the slow ones included.
+        /// count. The number of such records is bounded by the number of places, the slow ones
+        /// included.
         ///
-        /// The endpoints take turns. Beside each delivery that an endpoint has under way it leaves
-        /// places free for endpoints with fewer: a quarter of these places, or of
-        /// [`DispatcherOptions::slow_concurrency`] if those are fewer, divided by
+        /// The endpoints take turns. For each delivery under way, an endpoint leaves places free
+        /// for endpoints with fewer deliveries: a quarter of these places, or of
+        /// [`DispatcherOptions::slow_concurrency`] if that is smaller, divided by
         /// [`DispatcherOptions::per_endpoint`].
         concurrency: usize = 64,
-        /// The maximum number of slow deliveries that this worker makes at once, beside those of
+        /// The maximum number of slow deliveries that this worker makes at once, in addition to
         /// [`DispatcherOptions::concurrency`]; at least one. Default: 64, half of all.
         ///
         /// A delivery that takes longer than [`DispatcherOptions::slow_after`] moves to one of
@@ -616,7 +618,7 @@ bankrail_values::options! {
         missing_acknowledgement: MissingAcknowledgement = MissingAcknowledgement::default(),
         /// The longest time between two queries of the outbox, and so the longest delay of a
         /// message that another process has enqueued, where
-        /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not report it before.
+        /// [`Outbox::changed`](bankrail_mailbox::Outbox::changed) does not report it earlier.
         /// Default: 1 second.
         longest_idle: Duration = Duration::from_secs(1),
         /// The shortest time between two queries of the outbox while a due message may not be
@@ -629,16 +631,16 @@ bankrail_values::options! {
         /// [`Dispatcher::run`](Dispatcher::run) deletes older ones once an hour. Dead letters stay.
         /// Default: without end.
         retention(Duration => Some): Option<Duration> = None,
-        /// The checks of messages that are enqueued. Default: those that break neither the
+        /// The checks of messages that are enqueued. Default: a message must break neither the
         /// specification nor a documented default.
         outgoing: OutgoingOptions = OutgoingOptions::default(),
         /// The records that an outcome and its headers are checked against when they are enqueued
-        /// (Specification: "Webhook receivers", the key is that of the original request). Default:
+        /// (Specification: "Webhook receivers": the key is that of the original request). Default:
         /// none, and the caller must pass the right headers.
         requests(Arc<dyn RecordedRequests> => Some): Option<Arc<dyn RecordedRequests>> = None,
-        /// The interval in which [`Dispatcher::run`](Dispatcher::run) sets the gauges of
-        /// metrics from a [snapshot](Dispatcher::snapshot), at least a second; `None`:
-        /// never, for all but one of several dispatchers over one outbox. Default: every 60 s.
+        /// The interval in which [`Dispatcher::run`](Dispatcher::run) sets the gauges of metrics
+        /// from a [snapshot](Dispatcher::snapshot), at least a second. With `None` it never does;
+        /// set that for all but one of several dispatchers over one outbox. Default: 60 s.
         #[cfg(feature = "metrics")]
         gauge_interval: Option<Duration> = Some(Duration::from_secs(60)),
         /// The clock of due times, leases and retention. Default: the system's.
@@ -670,8 +672,8 @@ impl DispatcherOptions {
             .fold(self.schedule.longest_delay(), Duration::max)
     }
 
-    /// Returns the length of a lease: enough for a delivery with sealing, and for recording it
-    /// while the outbox is away for a moment. After a crash, the next delivery waits this long.
+    /// Returns the length of a lease: enough for a delivery with sealing, and for its record during
+    /// a short failure of the outbox. After a crash, the next delivery waits this long.
     fn lease(&self) -> Duration {
         self.timeout
             .saturating_mul(2)
@@ -680,5 +682,5 @@ impl DispatcherOptions {
     }
 }
 
-/// The longest lease: an instant that far away must exist.
+/// The longest lease, so that `Instant + lease` cannot overflow.
 const LONGEST_LEASE: Duration = Duration::from_secs(365 * 24 * 3600);

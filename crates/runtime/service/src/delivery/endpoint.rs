@@ -39,7 +39,7 @@ pub trait SealPayload: fmt::Debug + Send + Sync {
     fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a>;
 }
 
-/// Runs in the pool, because the RSA operations take most of a millisecond of one core.
+/// Seals in the pool, because the RSA operations take most of a millisecond of one core.
 impl SealPayload for Sealer {
     fn seal<'a>(&'a self, json: &'a [u8], pool: &'a CpuPool) -> SealFuture<'a> {
         let (sealer, json) = (self.clone(), json.to_vec());
@@ -107,8 +107,8 @@ impl Endpoint {
     /// Returns the header of an API key.
     ///
     /// # Errors
-    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
-    /// header themselves.
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if the header has another
+    /// purpose in deliveries.
     pub fn api_key_header(
         name: &str,
         value: &SecretString,
@@ -173,13 +173,13 @@ impl Endpoint {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// Not the name of a header.
+    /// The text is not the name of a header.
     #[error("expected the name of a header, found {found:?}")]
     HeaderName {
         /// The name.
         found: String,
     },
-    /// A header that deliveries use themselves.
+    /// The header has another purpose in deliveries.
     #[error("expected a header that deliveries do not use, found {name}")]
     Reserved {
         /// The name.
@@ -199,7 +199,7 @@ pub struct Endpoints {
     known: Arc<RwLock<BTreeMap<EndpointId, Arc<KnownEndpoint>>>>,
 }
 
-/// A receiver with its failures in a row, and whether it is slow or down.
+/// A receiver with its failures in a row and its slow and down flags.
 #[derive(Debug)]
 pub(super) struct KnownEndpoint {
     pub(super) endpoint: Endpoint,
@@ -217,8 +217,8 @@ impl Endpoints {
     }
 
     /// Adds a receiver, or replaces the one with the same name, for example with new keys or a new
-    /// address. The next delivery uses it. A circuit that is open stays so:
-    /// [`Dispatcher::resume`](super::Dispatcher::resume) closes it.
+    /// address. The next delivery uses it. An open circuit stays open until
+    /// [`Dispatcher::resume`](super::Dispatcher::resume) or an answer closes it.
     pub fn insert(&self, endpoint: Endpoint) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let id = endpoint.id.clone();
@@ -232,7 +232,8 @@ impl Endpoints {
         known.insert(id, Arc::new(new));
     }
 
-    /// Removes a receiver. Its messages stay in the outbox. False if it was not known.
+    /// Removes a receiver. Its messages stay in the outbox. Returns false if the receiver was not
+    /// known.
     pub fn remove(&self, id: &EndpointId) -> bool {
         self.known
             .write()
@@ -247,9 +248,9 @@ impl Endpoints {
         self.get(id).is_some()
     }
 
-    /// Returns the slow receivers: a delivery has taken
-    /// [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after) or longer, and since
-    /// then none has ended that took less.
+    /// Returns the slow receivers. A receiver is slow after a delivery that takes
+    /// [`DispatcherOptions::slow_after`](super::DispatcherOptions::slow_after) or longer, until one
+    /// takes less.
     pub(super) fn slow(&self) -> Vec<EndpointId> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known

@@ -20,13 +20,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use url::{Host, Url};
 
-/// The maximum number of HTTP clients with a certificate of an endpoint's own that are kept.
+/// The maximum number of cached HTTP clients for endpoints with their own client certificate.
 const MAX_CLIENTS: usize = 256;
 
 /// Deliveries over HTTPS: HTTP/2 or HTTP/1.1 over TLS 1.2 or 1.3. Cheap to clone.
 ///
-/// It follows no redirection, ignores the environment's proxies, sends no `Referer`, and sends each
-/// request once. It asks a receiver that failed with a `HEAD` if it is up again.
+/// The transport follows no redirection, ignores the environment's proxies, sends no `Referer`, and
+/// sends each request once. It checks with a `HEAD` request if a receiver that failed is up again.
 #[derive(Clone, Debug)]
 pub struct HttpsTransport(Arc<Inner>);
 
@@ -34,7 +34,7 @@ pub struct HttpsTransport(Arc<Inner>);
 struct Inner {
     options: HttpsTransportOptions,
     client: reqwest::Client,
-    /// The clients for endpoints with a certificate of their own, made when they are needed.
+    /// The clients for endpoints with their own certificate, made when they are first needed.
     // Locked to look one up, or to make one, never over an await.
     own: Mutex<HashMap<ClientCertificate, reqwest::Client>>,
 }
@@ -52,14 +52,14 @@ bankrail_values::options! {
         /// environment. Default: none, also if the environment has one, because a proxy sees the
         /// receivers' addresses.
         proxy(Proxy => Some): Option<Proxy> = None,
-        /// Restricts deliveries to public addresses. Default: no. Any spelling of an
-        /// address is judged, and each address that a name resolves to. Set it where customers
-        /// register their endpoints: they could name a service of one's own network.
+        /// Restricts deliveries to public addresses, in any spelling and after the resolution of
+        /// names. Set this where customers register their endpoints, because they could name a
+        /// service of the bank's own network. Default: false.
         ///
-        /// A proxy that resolves names decides itself where it connects to, so that
-        /// [`HttpsTransport::new`] refuses one beside this option: have the proxy refuse private
-        /// addresses, or let it be `socks5`, for which names are resolved and judged here. The
-        /// proxy's own address may be private, and is no endpoint's.
+        /// A proxy that resolves names itself decides where it connects to, so
+        /// [`HttpsTransport::new`] refuses it together with this option. Have the proxy refuse
+        /// private addresses instead, or use `socks5`, for which names are resolved and judged on
+        /// this side. The proxy's own address may be private.
         only_public_addresses: bool = false,
         /// The time-out of connecting. Default: 10 s.
         connect_timeout: Duration = Duration::from_secs(10),
@@ -163,7 +163,7 @@ fn client(
 
 /// The resolver of the operating system, without addresses that are not public.
 struct PublicNames {
-    /// The name of the proxy, whose address may be any.
+    /// The host name of the proxy, whose address may be private.
     proxy: Option<String>,
 }
 
@@ -182,10 +182,10 @@ impl Resolve for PublicNames {
     }
 }
 
-/// The cause of a delivery that was not made.
+/// The error text of a delivery that was refused because its address is not public.
 const NOT_PUBLIC: &str = "expected an endpoint with a public address, found another";
 
-/// The HTTPS client could not be set up.
+/// The error of an HTTPS client that could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("the HTTPS client could not be set up")]
 #[non_exhaustive]
@@ -232,7 +232,7 @@ impl Transport for HttpsTransport {
     }
 
     /// Sends a `HEAD` without a header of the deliveries. Any answer shows that the receiver is up,
-    /// but those of a gateway before a receiver that is down.
+    /// except that of a gateway before a receiver that is down.
     fn is_up<'a>(&'a self, endpoint: &'a Endpoint) -> UpFuture<'a> {
         Box::pin(async move {
             let Ok(client) = self.0.client(endpoint.client_certificate.as_ref()) else {
@@ -278,8 +278,8 @@ fn transport_error(error: reqwest::Error) -> TransportError {
     TransportError::new(kind, error.without_url())
 }
 
-/// Returns true if rustls reported the error, as an `io::Error` of kind `InvalidData`. HTTP/2 keeps
-/// kind and text alone.
+/// Returns true if rustls reported the error, as an `io::Error` of kind `InvalidData`. HTTP/2
+/// preserves only the kind and the text of such an error.
 fn is_tls(error: &(dyn Error + 'static)) -> bool {
     error_chain(error)
         .filter_map(|error| error.downcast_ref::<std::io::Error>())

@@ -6,8 +6,8 @@ use bankrail_webhook::Message;
 use bankrail_webhook::sender::RecordedRequest;
 use std::fmt;
 
-/// Finds the request that an outcome answers. The provider implements it over the records of its
-/// mandate and payment requests, which it keeps anyway.
+/// Finds the request that an outcome answers. The provider implements this over its existing
+/// records of mandate and payment requests.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not find the requests that outcomes answer",
     label = "not a `RecordedRequests`",
@@ -18,7 +18,7 @@ pub trait RecordedRequests: fmt::Debug + Send + Sync {
     /// there is none.
     ///
     /// A mandate outcome names its request by `request_id`, a payment outcome by
-    /// `instruction_identification` or `uetr`. Only outcomes are asked for.
+    /// `instruction_identification` or `uetr`. Other messages are not looked up.
     fn find<'a>(
         &'a self,
         endpoint: &'a EndpointId,

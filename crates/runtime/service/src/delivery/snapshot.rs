@@ -4,7 +4,7 @@ use bankrail_mailbox::{Circuit, EndpointId, EntryId, OutboxCounts, StoppedEndpoi
 use bankrail_values::Timestamp;
 
 /// The state of a [`Dispatcher`](super::Dispatcher) and of its outbox at one instant, for a page or
-/// a command of an operator. It has no payload.
+/// a command of an operator. The snapshot has no payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DispatcherSnapshot {
@@ -42,24 +42,24 @@ pub struct RunningDelivery {
 pub struct EndpointSnapshot {
     /// The endpoint.
     pub endpoint: EndpointId,
-    /// The state of its circuit, which decides if deliveries may start.
+    /// The state of the endpoint's circuit, which decides if deliveries may start.
     pub circuit: CircuitState,
-    /// True if its deliveries take the places of slow ones.
+    /// True if deliveries to the endpoint take the places of slow ones.
     pub is_slow: bool,
 }
 
-/// States of a circuit: deliveries to its endpoint may start or not.
+/// States of a circuit, which decide if deliveries to its endpoint may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CircuitState {
     /// The circuit is closed: deliveries start.
     Closed {
-        /// The number of deliveries of this process that have failed one after the other.
+        /// The number of failures in a row of this process's deliveries.
         failures: u32,
     },
     /// No delivery starts before this time, because the endpoint kept failing.
     Open {
-        /// The time.
+        /// The time before which no delivery starts.
         until: Timestamp,
     },
     /// The endpoint kept failing, and its pause is over: one delivery starts as a trial, or is
@@ -68,7 +68,7 @@ pub enum CircuitState {
     /// No delivery starts before this time, because the endpoint asked for a pause with
     /// `Retry-After`.
     Resting {
-        /// The time.
+        /// The time before which no delivery starts.
         until: Timestamp,
     },
 }

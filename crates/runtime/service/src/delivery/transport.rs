@@ -38,29 +38,31 @@ pub trait Transport: fmt::Debug + Send + Sync {
     /// [`TransportError`] if there is no answer with a status.
     fn post(&self, request: TransportRequest) -> TransportFuture<'_>;
 
-    /// Returns true if a receiver that failed before is up, as far as this shows without a message.
+    /// Returns true if a receiver that failed before is up, as far as the transport can detect
+    /// without a message.
     ///
-    /// The [`Dispatcher`](crate::delivery::Dispatcher) calls it after a delivery that nobody
-    /// answered, then about twice a second until it returns true, and ends a call after a second.
-    /// Default: true, so that a receiver that is up again waits for its circuit and the schedule.
+    /// The [`Dispatcher`](crate::delivery::Dispatcher) calls this after a delivery without an
+    /// answer, then about twice a second until it returns true. A call that takes longer than a
+    /// second is dropped. Default: true, so that a receiver that is up again waits for its circuit
+    /// and the schedule.
     fn is_up<'a>(&'a self, endpoint: &'a Endpoint) -> UpFuture<'a> {
         let _ = endpoint;
         Box::pin(std::future::ready(true))
     }
 }
 
-/// Returns true for the status of a gateway whose receiver is down.
+/// Returns true for a status that a gateway answers while its receiver is down.
 pub(super) fn is_of_gateway(status: u16) -> bool {
     matches!(status, 502..=504)
 }
 
-/// One POST.
+/// One POST request of a delivery.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct TransportRequest {
     /// The address, which [`EndpointUrl`](crate::delivery::EndpointUrl) allows.
     pub url: Url,
-    /// All headers. Secrets are marked sensitive.
+    /// All headers. Those with secrets are marked sensitive.
     pub headers: HeaderMap,
     /// The JSON of the secured payload.
     pub body: Bytes,
@@ -68,7 +70,7 @@ pub struct TransportRequest {
     pub client_certificate: Option<ClientCertificate>,
     /// The time-out, from now to the last byte of the answer.
     pub timeout: Duration,
-    /// The most bytes of the answer that are read. The rest is not read.
+    /// The maximum number of bytes of the answer that are read. The rest is not read.
     pub max_response_bytes: usize,
 }
 
@@ -101,8 +103,8 @@ impl TransportResponse {
     }
 }
 
-/// A delivery without an answer that has a status. Unless there was no connection, the receiver may
-/// have got the request.
+/// The error of a delivery without a complete answer. Unless there was no connection, the receiver
+/// may have got the request.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct TransportError {
@@ -140,11 +142,11 @@ impl From<TransportErrorKind> for TransportError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportErrorKind {
-    /// No connection: name resolution or the network failed.
+    /// There was no connection, because name resolution or the network failed.
     Connect,
-    /// No secure connection: the certificate or the handshake failed.
+    /// There was no secure connection, because the certificate or the handshake failed.
     Tls,
-    /// No complete answer in time.
+    /// There was no complete answer in time.
     Timeout,
     /// The connection broke, or the answer was not HTTP.
     Broken,

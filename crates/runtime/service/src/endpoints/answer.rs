@@ -1,4 +1,4 @@
-//! From a request to its answer, its line in the log, its metrics and its [`CallOutcome`].
+//! The answer to a request, with its log line, its metrics and its [`CallOutcome`].
 
 use super::refusal::{Refusal, Row};
 use crate::{CallOutcome, CallRefusal, ProviderOptions, TokenErrorStyle};
@@ -33,7 +33,7 @@ pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
     response
 }
 
-/// Answers a request for which nobody needs an API key, by its head alone.
+/// Answers a request that needs no API key, from its head alone.
 pub(crate) async fn to_everybody(
     endpoint: &'static str,
     options: &ProviderOptions,
@@ -77,7 +77,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Logs that something of the provider's failed, with the kind of its error.
+    /// Logs that a part of the provider failed, with the kind of the error.
     pub(crate) fn log_failure(&self, what: &'static str, kind: impl fmt::Display) {
         tracing::error!(request_key = %self.key, endpoint = %self.endpoint, error = %kind, "{what} failed");
     }

@@ -1,12 +1,13 @@
 //! Records of tokens granted and statements served, for an audit.
 //!
-//! The specification asks for none. With [`ProviderOptions::audit`](crate::ProviderOptions::audit)
-//! each token and each page of a statement is recorded before its answer is sent:
+//! The specification requires no such records. With
+//! [`ProviderOptions::audit`](crate::ProviderOptions::audit) each token and each page of a
+//! statement is recorded before its answer is sent:
 //!
 //! - A record has the time, the request key, the customer and what was given. It has no token, no
 //!   assertion, no API key and no content of a statement.
-//! - What the account is recorded as is the caller's choice: [`AuditedAccount`].
-//! - What happens if a record cannot be written is the caller's choice: [`OnAuditFailure`].
+//! - The caller chooses the form in which the account is recorded: [`AuditedAccount`].
+//! - The caller chooses what happens if a record cannot be written: [`OnAuditFailure`].
 //! - An answer may be lost after its record was written, when the connection breaks. Refused
 //!   requests have no record; the log has them.
 //!
@@ -31,13 +32,14 @@ use std::fmt::Debug;
     note = "pass `Arc::new(AuditFile::open(path, AuditFileOptions::new())?)` of `bankrail_service::audit`"
 )]
 pub trait AuditLog: Debug + Send + Sync {
-    /// Writes a record. It is as durable as the log promises when this returns. The answer waits
-    /// for it, so it should have a time-out.
+    /// Writes a record. When the future completes, the record is as durable as the log promises.
+    /// The answer waits for the record, so an implementation should have a time-out.
     fn record<'a>(&'a self, record: &'a AuditRecord) -> StoreFuture<'a, ()>;
 }
 
 bankrail_values::options! {
-    /// Options of the audit. The defaults record no account and refuse what cannot be recorded.
+    /// Options of the audit. The defaults record no account and refuse requests that cannot be
+    /// recorded.
     #[derive(Clone, Debug)]
     pub struct AuditOptions {
         /// The form in which the account of a statement is recorded. Default:
@@ -79,7 +81,7 @@ impl AuditOptions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum AuditedAccount {
-    /// The account is not recorded. The request key leads to it where the bank records that
+    /// The account is not recorded. The request key leads to the account if the bank records both
     /// elsewhere.
     #[default]
     Omitted,

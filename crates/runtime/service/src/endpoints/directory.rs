@@ -24,8 +24,8 @@ pub trait Directory: fmt::Debug + Send + Sync {
     fn customer_by_api_key(&self, key: ApiKeyHash) -> StoreFuture<'_, Option<Arc<Customer>>>;
 }
 
-/// A customer as the directory knows it (Specification: "What the service does", pre-requisites:
-/// API key, customer code and public key are arranged beforehand).
+/// A customer of the directory (Specification: "What the service does", pre-requisites: API key,
+/// customer code and public key are arranged beforehand).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Customer {
@@ -34,8 +34,7 @@ pub struct Customer {
     /// The public keys that the customer supplied. There may be several, so that one can be
     /// replaced.
     pub keys: KeySet<VerifyingKey>,
-    /// The scopes that the customer may have. A token is limited to those of them that were
-    /// requested.
+    /// The scopes that the customer may have. A token has those of them that were requested.
     pub scopes: ScopeSet,
 }
 

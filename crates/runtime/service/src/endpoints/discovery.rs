@@ -2,7 +2,7 @@
 //! issuer").
 //!
 //! The provider issues access tokens for client credentials and nothing else. The other members
-//! that OpenID Connect Discovery requires are there, and empty.
+//! that OpenID Connect Discovery requires are present but offer nothing.
 //!
 //! - `authorization_endpoint` answers each request with `unsupported_response_type`.
 //! - `response_types_supported` is empty.

@@ -8,8 +8,9 @@ use http::StatusCode;
 /// [`ProviderOptions::error_code`](crate::ProviderOptions::error_code) and
 /// [`ProviderOptions::error_status`](crate::ProviderOptions::error_status) set its code and status.
 ///
-/// The specification names one code, `EC20001`, and one status, 429 for an exceeded rate limit.
-/// Everything else is a default: the codes of public documentation, otherwise `EC` and the status.
+/// The specification names one code, `EC20001`, and one status, 429 for an exceeded rate limit. All
+/// other codes and statuses are defaults: the codes of public documentation, otherwise `EC` and the
+/// status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, strum::VariantArray)]
 #[non_exhaustive]
 pub enum StatementFailure {
@@ -25,12 +26,12 @@ pub enum StatementFailure {
     Unavailable,
     /// The body is not a statement request, is incomplete, or has a foreign cursor: `EC42001`, 400.
     Validation,
-    /// `Host` is missing over HTTP/1.1, or there are several, or it is malformed; or the request
-    /// line or a header cannot be read: `EC400`, 400.
+    /// `Host` is missing over HTTP/1.1, malformed or there more than once, or the request line or a
+    /// header cannot be read: `EC400`, 400.
     MalformedHead,
     /// The API key is absent or unknown: `EC401`, 401.
     ApiKey,
-    /// No valid access token of the customer: `EC401`, 401.
+    /// The request has no valid access token of the customer: `EC401`, 401.
     AccessToken,
     /// The token or the customer does not have the scope: `EC403`, 403.
     Scope,
@@ -56,7 +57,7 @@ impl StatementFailure {
     /// All failures.
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    /// Returns the default of its error code.
+    /// Returns the default error code of the failure.
     #[must_use]
     pub fn default_code(self) -> ErrorCode {
         match self {
@@ -78,7 +79,7 @@ impl StatementFailure {
         }
     }
 
-    /// Returns the default of its HTTP status.
+    /// Returns the default HTTP status of the failure.
     #[must_use]
     pub fn default_status(self) -> StatusCode {
         match self {
@@ -89,7 +90,7 @@ impl StatementFailure {
         }
     }
 
-    /// Returns the header that each of its answers at the statement endpoint has.
+    /// Returns the header that each answer of the statement endpoint has for this failure.
     pub(crate) fn header(self) -> Option<&'static str> {
         match self {
             Self::ApiKey | Self::AccessToken | Self::Scope => Some("WWW-Authenticate"),
@@ -99,7 +100,7 @@ impl StatementFailure {
         }
     }
 
-    /// Returns its code at the token endpoint (RFC 6749 section 5.2).
+    /// Returns the failure's code at the token endpoint (RFC 6749 section 5.2).
     pub(crate) fn token_code(self) -> TokenErrorCode {
         match self {
             Self::Internal => TokenErrorCode::ServerError,

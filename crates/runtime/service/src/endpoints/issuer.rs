@@ -1,4 +1,4 @@
-//! The issuer's name, its metadata and where they are served.
+//! The issuer's name, and the paths of its metadata.
 
 use bankrail_client_assertion::{Audience, VerifierOptions};
 use http::Uri;
@@ -55,7 +55,7 @@ impl Issuer {
         paths
     }
 
-    /// Returns the paths of all its documents.
+    /// Returns the paths of all documents of the issuer.
     pub(crate) fn paths(&self) -> Vec<String> {
         let mut paths = self.metadata_paths();
         paths.push(self.keys_path());
@@ -67,8 +67,8 @@ impl Issuer {
         format!("{}/.well-known/jwks.json", self.path)
     }
 
-    /// Adds what client libraries write as `aud` by default: the issuer, and the address of the
-    /// token endpoint.
+    /// Adds the audiences that client libraries write by default: the issuer, and the address of
+    /// the token endpoint.
     pub(crate) fn add_audiences(
         &self,
         token_path: &str,

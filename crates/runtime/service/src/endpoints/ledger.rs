@@ -21,9 +21,9 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// ledger's own error is the cause of [`StoreError::retryable`] or [`StoreError::permanent`].
     fn statement<'a>(&'a self, query: &'a StatementQuery) -> StoreFuture<'a, LedgerAnswer>;
 
-    /// Takes the day of reports made now. [`Provider::new`](crate::Provider::new) calls it once, so
-    /// that a ledger that also books can check the days of its bookings ([`ReportDay::check`]).
-    /// Default: nothing is done.
+    /// Receives the source of the report day. [`Provider::new`](crate::Provider::new) calls this
+    /// once, so that a ledger that also books can check the days of its bookings
+    /// ([`ReportDay::check`]). The default does nothing.
     fn follow_report_day(&self, _day: &ReportDay) {}
 }
 
@@ -33,10 +33,10 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 pub enum LedgerAnswer {
     /// A page.
     Page(Box<LedgerPage>),
-    /// The account does not exist, or is not registered for this customer's statements. Both are
-    /// answered EC20001.
+    /// The account does not exist, or is not registered for this customer's statements. Both cases
+    /// are answered EC20001.
     UnknownAccount,
-    /// The position does not name an entry of that day any more. It is answered EC42001, like
+    /// The position does not name an entry of that day any more. The answer is EC42001, as for
     /// another customer's cursor.
     UnknownPosition,
 }
@@ -51,12 +51,12 @@ impl From<LedgerPage> for LedgerAnswer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatementQuery {
-    /// The customer who asks.
+    /// The customer who requests the statement.
     pub customer: CustomerCode,
     /// The account.
     pub account: AccountId,
     /// The day of the entries: the day on which the first page was requested, so that all pages of
-    /// a statement are of one day even if they are fetched around midnight. It is a day in the
+    /// a statement are of one day even if they are fetched around midnight. The day is one in the
     /// reports' time zone (Default: UTC;
     /// [`report_time_zone`](crate::ProviderOptions::report_time_zone)).
     pub day: Date,
@@ -97,9 +97,9 @@ pub struct LedgerPage {
     pub balance_date: Date,
     /// The entries in the order of the query, at most as many as the query allows.
     pub entries: Vec<PageEntry>,
-    /// The position after this page; `None` if there is no next page. It should name an entry and
-    /// not count entries, so that entries booked between two calls do not change the next page. The
-    /// customer can read it.
+    /// The position after this page; `None` if there is no next page. A position should name an
+    /// entry and not count entries, so that entries booked between two calls do not change the next
+    /// page. The customer can read the position.
     pub next: Option<PagePosition>,
 }
 
@@ -126,10 +126,10 @@ impl LedgerPage {
         self
     }
 
-    /// Returns the entries, each as its model.
+    /// Reads each entry that is not a model yet, and returns all models.
     ///
     /// # Errors
-    /// [`StoreError`] if the ledger handed over a text that is no entry.
+    /// [`StoreError`] if the ledger returned a text that is no entry.
     pub fn read_entries(self) -> Result<Vec<LedgerEntry>, StoreError> {
         self.entries.into_iter().map(PageEntry::read).collect()
     }
@@ -192,14 +192,14 @@ impl RegisteredAccount {
     }
 }
 
-/// An entry with all its details and its channel. The service leaves out what the customer may not
-/// see.
+/// An entry with all its details and its channel. The service leaves out details that the customer
+/// may not see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LedgerEntry {
     /// The entry.
     pub entry: Entry,
-    /// The channel of its payment.
+    /// The channel of the entry's payment.
     pub channel: EntryChannel,
 }
 
@@ -211,8 +211,8 @@ impl LedgerEntry {
     }
 }
 
-/// An entry of a page: its model, or the element that was written at its booking. A page of written
-/// elements is sent without reading them, as long as nothing in it is hidden.
+/// An entry of a page: its model, or the XML element that was written at its booking. Written
+/// elements are sent without being read, as long as nothing in them is hidden from the customer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[allow(
@@ -220,13 +220,13 @@ impl LedgerEntry {
     reason = "all entries of a page are alike, so that a box would save no memory"
 )]
 pub enum PageEntry {
-    /// Returns the model.
+    /// The entry as a model.
     Model(LedgerEntry),
-    /// The element.
+    /// The entry as it was written at its booking.
     Written {
-        /// The element.
+        /// The XML element of the entry.
         entry: WrittenEntry,
-        /// The channel of its payment.
+        /// The channel of the entry's payment.
         channel: EntryChannel,
     },
 }

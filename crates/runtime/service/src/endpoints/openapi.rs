@@ -3,8 +3,9 @@
 //!
 //! `openapi.json` beside this file is the document of a provider with default options and the
 //! issuer `https://bank.example`, without the schemas of webhook messages, which `bankrail-webhook`
-//! writes. This file fills in what the options decide. The tests `tests/it/openapi.rs` compare the
-//! document with the tables and constants of the code, and with each answer of a provider.
+//! writes. This file fills in the parts that depend on the options. The tests `tests/it/openapi.rs`
+//! compare the document with the tables and constants of the code, and with each answer of a
+//! provider.
 
 #![allow(
     clippy::indexing_slicing,
@@ -203,8 +204,8 @@ fn fill_schemas(schemas: &mut Value, options: &ProviderOptions, issuer: Option<&
     schemas.extend(messages);
 }
 
-/// Returns the limits of an endpoint: on the calls of a customer who has none of their own, on the
-/// bytes of a body, and on the seconds in which it must arrive.
+/// Returns the limits of an endpoint: on the calls of a customer without limits of their own, on
+/// the bytes of a body, and on the seconds in which it must arrive.
 fn limits(
     options: &ProviderOptions,
     limiter: &Limiter,

@@ -19,16 +19,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The operation of an endpoint: the steps in which the token endpoint and the statement endpoint
-/// differ. [`Steps`] takes both through those of [`bankrail_http::__private::serve()`].
+/// differ. [`Steps`] takes both through the common steps of [`bankrail_http::__private::serve()`].
 pub(crate) trait Operation: Send + Sync + 'static {
     /// The name in logs and metrics.
     const NAME: &'static str;
-    /// The limit of a request that has proved to be the customer's.
+    /// The limit that a request counts against once it has proved to be the customer's.
     const LIMIT: CallType;
     /// The input of [`Operation::perform`].
     type Input: Send;
 
-    /// Returns the most bytes of a body.
+    /// Returns the maximum number of bytes of a body.
     fn max_body_bytes(options: &ProviderOptions) -> usize;
 
     /// Authenticates the request as the API key's customer's.
@@ -50,7 +50,7 @@ pub(crate) struct Call<'a> {
     pub(crate) exchange: &'a Exchange<'a>,
     pub(crate) customer: &'a Customer,
     pub(crate) headers: &'a HeaderMap,
-    /// The instant at which everything is judged.
+    /// The instant at which all parts of the request are judged.
     pub(crate) now: Timestamp,
 }
 
@@ -68,8 +68,8 @@ impl Call<'_> {
         admitted.map_err(|refusal| Refusal::Limit(refusal, with_headers))
     }
 
-    /// Records the event, if there is an audit. A failure of the audit log is logged in any case,
-    /// and refuses the request unless the options let it pass.
+    /// Records the event, if there is an audit. A failure of the audit log is always logged, and
+    /// refuses the request unless the options let it pass.
     pub(crate) async fn audit(
         &self,
         event: impl FnOnce(&AuditOptions) -> AuditEvent,

@@ -26,7 +26,7 @@ impl ProviderOptions {
     /// Sets the public name of the issuer: an `https` URL without user, query and fragment, such as
     /// `https://auth.bank.example` or `https://bank.example/auth`. Default: none.
     ///
-    /// With it:
+    /// With an issuer:
     /// - [`Provider::router`](crate::Provider::router) and `token_router` serve the issuer's
     ///   metadata to everybody (Specification: "Authentication", 2):
     ///   `/.well-known/openid-configuration` after the issuer's path (OpenID Connect Discovery 1.0
@@ -34,9 +34,9 @@ impl ProviderOptions {
     ///   3.1). The base path is not in front of them.
     /// - The metadata names the token endpoint at the issuer's host, under the path that the router
     ///   serves.
-    /// - Assertions may name the issuer or the token endpoint's address as their audience, beside
-    ///   those that the verifier accepts. Client libraries do so by default (Default: "Token
-    ///   endpoint").
+    /// - Assertions may name the issuer or the token endpoint's address as their audience, in
+    ///   addition to those that the verifier accepts. Client libraries do so by default (Default:
+    ///   "Token endpoint").
     #[must_use]
     pub fn issuer(mut self, url: impl Into<String>) -> Self {
         self.issuer = Some(url.into());
@@ -44,8 +44,8 @@ impl ProviderOptions {
     }
 
     /// Sets the error code of a failure of the statement endpoint: `EC` and 1 to 16 digits.
-    /// Default: [`StatementFailure::default_code`]. That of [`StatementFailure::AccountNotFound`]
-    /// is the specification's.
+    /// Default: [`StatementFailure::default_code`]. The specification fixes that of
+    /// [`StatementFailure::AccountNotFound`].
     #[must_use]
     pub fn error_code(mut self, failure: StatementFailure, code: ErrorCode) -> Self {
         self.error_codes.insert(failure, code);
@@ -53,8 +53,8 @@ impl ProviderOptions {
     }
 
     /// Sets the HTTP status of a failure of the statement endpoint, one whose answers have a body.
-    /// Default: [`StatementFailure::default_status`]. That of [`StatementFailure::RateLimit`] is
-    /// the specification's.
+    /// Default: [`StatementFailure::default_status`]. The specification fixes that of
+    /// [`StatementFailure::RateLimit`].
     #[must_use]
     pub fn error_status(mut self, failure: StatementFailure, status: StatusCode) -> Self {
         self.error_statuses.insert(failure, status);
@@ -62,11 +62,11 @@ impl ProviderOptions {
     }
 
     /// Sets the time zone of reports: a name of the IANA time zone database such as
-    /// `Australia/Sydney`, in upper or lower case. It decides which day a statement is of, and the
-    /// offset of the report's times, summer time included. Default: `UTC`. The side that books
-    /// takes [`Provider::today`](crate::Provider::today) as its booking day.
+    /// `Australia/Sydney`, in upper or lower case. The zone decides on the day of a statement, and
+    /// on the offset of the report's times, summer time included. Default: `UTC`. The side that
+    /// books takes [`Provider::today`](crate::Provider::today) as its booking day.
     ///
-    /// The rules are those that this version was compiled with; the machine's own are not asked.
+    /// The rules of time zones are compiled in; the machine's own database is not read.
     #[must_use]
     pub fn report_time_zone(mut self, name: impl Into<String>) -> Self {
         self.report_time_zone = ReportTimeZone::named(name.into());
@@ -174,7 +174,7 @@ impl ProviderOptions {
 #[non_exhaustive]
 pub enum TokenErrorStyle {
     /// `{"error":"invalid_client"}`, with `error_description` where the request itself is wrong
-    /// (RFC 6749 section 5.2). Client libraries read it.
+    /// (RFC 6749 section 5.2). Client libraries read this shape.
     #[default]
     Rfc6749,
     /// `{"requestKey":…,"error":{"statusCode":…,"title":…}}`, as the statement endpoint writes it.
@@ -199,13 +199,13 @@ fn checked_path(base: &str, path: &str) -> Result<String, ProviderOptionsError> 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderOptionsError {
-    /// A path that is not absolute and literal.
+    /// A path is not absolute and literal.
     #[error("expected an absolute path of literal segments, found {found:?}")]
     Path {
         /// The base and the path.
         found: String,
     },
-    /// Not the name of an issuer.
+    /// The text is not the name of an issuer.
     #[error("expected an https URL without user, query and fragment as the issuer, found {found}")]
     Issuer {
         /// The text, cut and escaped.
@@ -220,15 +220,15 @@ pub enum ProviderOptionsError {
     /// The reporting source is empty or longer than 35 characters.
     #[error("expected a reporting source of 1 to 35 characters")]
     ReportingSource,
-    /// A time zone that the IANA database does not have.
+    /// The IANA database does not have this time zone.
     #[error("expected an IANA time zone such as {}, found {found}", .similar.join(" or "))]
     TimeZone {
         /// The name, cut and escaped.
         found: String,
-        /// Names that are spelt alike, at most three; an example if there are none.
+        /// Similar names, at most three; an example if there are none.
         similar: Vec<String>,
     },
-    /// A code that is not `EC` and digits, or another one than the specification's.
+    /// The code is not `EC` and digits, or differs from the one that the specification fixes.
     #[error(
         "expected an error code of EC and digits that the specification allows for {failure:?}, found {found}"
     )]
@@ -238,7 +238,7 @@ pub enum ProviderOptionsError {
         /// The code.
         found: ErrorCode,
     },
-    /// A status whose answers have no body, or another one than the specification's.
+    /// The status has answers without a body, or differs from the one that the specification fixes.
     #[error(
         "expected a status with a body that the specification allows for {failure:?}, found {found}"
     )]
@@ -248,7 +248,7 @@ pub enum ProviderOptionsError {
         /// The status.
         found: StatusCode,
     },
-    /// A token lifetime below a second.
+    /// The token lifetime is below a second.
     #[error("expected a token lifetime of a second or more")]
     TokenLifetime,
     /// The operating system gave no random bytes for a cursor secret.

@@ -5,7 +5,7 @@ use http::Extensions;
 use std::fmt;
 
 /// The outcome of a call: an extension of each answer of the provider's routers, for layers around
-/// them that log or show calls. It does not leave the process.
+/// them that log or show calls. The outcome does not leave the process.
 ///
 /// ```
 /// use axum::middleware::{Next, from_fn};
@@ -42,8 +42,8 @@ impl CallOutcome {
     }
 }
 
-/// The reason why a call was refused or failed. It is for the provider's own people: the detail of
-/// a refused assertion would help an attacker to improve a forged one.
+/// The reason why a call was refused or failed. Show it to the provider's own staff only: the
+/// detail of a refused assertion would help an attacker to improve a forged one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallRefusal {
@@ -55,7 +55,7 @@ pub struct CallRefusal {
     pub detail: Option<String>,
 }
 
-/// `REASON: DETAIL`, or the reason alone.
+/// Writes `REASON: DETAIL`, or the reason alone.
 impl fmt::Display for CallRefusal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.detail {

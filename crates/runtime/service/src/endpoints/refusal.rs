@@ -1,6 +1,6 @@
-//! The reasons for which the provider refuses a request. The row of a reason decides about the
-//! answer and the log: status, code, title, log line, metric label, detail, and the budget that it
-//! is charged to.
+//! The reasons for which the provider refuses a request. The row of a reason decides on the answer
+//! and the log: status, code, title, log line, metric label, detail, and the budget that the
+//! request is charged to.
 
 use super::answer::Exchange;
 use super::statement_endpoint::report::PageError;
@@ -34,8 +34,8 @@ pub(crate) enum Refusal {
     Body(BodyError),
     /// The body is compressed.
     Encoding(Failure),
-    /// A limit is used up, or its counters could not be reached. True if the answer has the headers
-    /// of the limit.
+    /// A limit is used up, or its counters could not be reached. The flag is true if the answer has
+    /// the headers of the limit.
     Limit(LimitRefusal, bool),
     Store(StoreError),
     /// The request could not be recorded. The failure of the audit log was logged.
@@ -48,14 +48,14 @@ pub(crate) enum Refusal {
     Assertion(AssertionError),
     NoScope(NoScopeGrantedError),
     NoToken,
-    /// Malformed, unknown, expired, revoked or another customer's.
+    /// The token is malformed, unknown, expired, revoked or another customer's.
     BadToken,
     Scope,
     MediaType,
     Request(RequestError),
     Cursor,
-    /// No such account for this customer, or a malformed identifier. The text is the identifier of
-    /// the request.
+    /// The customer has no such account, or the identifier is malformed. The text is the identifier
+    /// of the request.
     Account(String),
     Ledger(AccountId, StoreError),
     Page(AccountId, PageError),
@@ -79,18 +79,20 @@ impl From<AssertionError> for Refusal {
 
 /// The row of a refusal.
 pub(crate) struct Row {
-    /// Status and code at the statement endpoint; at the token endpoint, unless `code` is another.
+    /// The status and code at the statement endpoint, and at the token endpoint unless `code`
+    /// differs.
     pub(crate) failure: Failure,
     pub(crate) code: Option<TokenErrorCode>,
     /// The label of the metric.
     pub(crate) reason: &'static str,
-    /// The text of the answer. `None`: the statement endpoint reports an internal error, and the
-    /// token endpoint gives no text, because it must not reveal why an assertion was refused.
+    /// The text of the answer. With `None` the statement endpoint reports an internal error, and
+    /// the token endpoint gives no text, because it must not reveal why an assertion was refused.
     pub(crate) title: Option<String>,
-    /// The expectation and the value found, for the provider's own people: never the account.
+    /// The expectation and the value found, for the provider's own staff; never the account.
     pub(crate) detail: Option<String>,
     pub(crate) header: Option<(HeaderName, String)>,
-    /// The budget that it is charged to if the request has not proved to be the customer's.
+    /// The budget that the refusal is charged to if the request has not proved to be the
+    /// customer's.
     pub(crate) budget: Option<CallType>,
     log: Option<Line>,
 }
@@ -101,7 +103,8 @@ pub(crate) struct Row {
 enum Line {
     /// Something of the provider's failed.
     Failed(&'static str, String),
-    /// The kind of the error, and what to check; no text of the customer's.
+    /// An assertion was refused: the kind of the error, and advice on what to check, without any
+    /// text of the customer.
     AssertionRefused(&'static str, Option<String>),
 }
 
@@ -359,7 +362,7 @@ fn retrieval_failed(key: HyphenatedUuid, account: &AccountId) -> Row {
 /// The error code of the authorization endpoint.
 const UNSUPPORTED: &str = "unsupported_response_type";
 
-/// Returns the error with its cause. Only for errors about the customer's own request.
+/// Returns the error with its cause. Use this only for errors about the customer's own request.
 fn with_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),

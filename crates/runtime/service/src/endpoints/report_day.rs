@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// ([`ProviderOptions::report_time_zone`](crate::ProviderOptions::report_time_zone)). Cheap to
 /// clone.
 ///
-/// A statement lists the entries of one day: the one on which its first page is asked for, in that
-/// time zone. An entry is seen by customers who ask on its booking day, and by nobody before or
-/// after. So the side that books takes [`ReportDay::today`] as the booking day, not the day in UTC:
-/// while it is a morning in Sydney, UTC has the day before.
+/// A statement lists the entries of one day: the day on which its first page is requested, in that
+/// time zone. So a customer sees an entry only by a request on its booking day. Therefore the side
+/// that books takes [`ReportDay::today`] as the booking day, not the day in UTC: while it is a
+/// morning in Sydney, UTC has the day before.
 ///
-/// [`Provider::report_day`](crate::Provider::report_day) hands it out, and
-/// [`Provider::new`](crate::Provider::new) gives it to its [`Ledger`](crate::Ledger).
+/// [`Provider::report_day`](crate::Provider::report_day) returns it, and
+/// [`Provider::new`](crate::Provider::new) passes it to its [`Ledger`](crate::Ledger).
 #[derive(Clone, Debug)]
 pub struct ReportDay {
     clock: Arc<dyn Clock>,
@@ -90,25 +90,26 @@ impl ReportDay {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BookingDayPolicy {
-    /// Books it; a warning names both days, unless they are those of the last warning. Back-dated
-    /// bookings are possible, and a booking side that takes its day from another time zone is seen.
+    /// The entry is booked, and a warning names both days, unless they are those of the last
+    /// warning. Back-dated bookings are possible, and the log shows a booking side that takes its
+    /// day from another time zone.
     #[default]
     Warn,
-    /// Refuses it. Midnight may pass between the choice of the day and the booking; then book on
-    /// the new day.
+    /// The booking is refused. Midnight may pass between the choice of the day and the booking;
+    /// then book on the new day.
     Refuse,
-    /// Books it without a warning.
+    /// The entry is booked without a warning.
     Accept,
 }
 
-/// The day of a booking is not that of a report made now.
+/// The error of a booking whose day is not that of a report made now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("booking day: expected {report_day}, the day of the reports, found {booking_day}")]
 #[non_exhaustive]
 pub struct BookingDayError {
     /// The day of the booking.
     pub booking_day: Date,
-    /// Returns the day of a report made now.
+    /// The day of a report made now.
     pub report_day: Date,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Statement;
 impl Operation for Statement {
     const NAME: &'static str = "statement";
     const LIMIT: CallType = CallType::Statement;
-    /// The body, or why it was not read: a body error is answered after the limit was charged.
+    /// The body, or the error of reading it, which is answered after the limit was charged.
     type Input = Result<Bytes, BodyError>;
 
     fn max_body_bytes(options: &ProviderOptions) -> usize {

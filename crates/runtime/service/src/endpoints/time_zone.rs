@@ -8,7 +8,7 @@ const MAX_SIMILAR_NAMES: usize = 3;
 /// The farthest offset from UTC that a time of XML Schema can have.
 const MAX_OFFSET_SECONDS: i32 = 14 * 3600;
 
-/// A time zone by name, or the name that no time zone has.
+/// A time zone, or a name that no time zone has.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportTimeZone(Result<TimeZone, String>);
 
@@ -30,8 +30,8 @@ impl ReportTimeZone {
         self.0.as_ref().err().map(String::as_str)
     }
 
-    /// Returns the local time of an instant. An offset that a report cannot state, with seconds or
-    /// of more than 14 hours as some had in the nineteenth century, is UTC.
+    /// Returns the local time of an instant. The time is in UTC if a report cannot state the
+    /// offset, because it has seconds or exceeds 14 hours, as some did in the nineteenth century.
     pub(crate) fn local(&self, now: Timestamp) -> time::OffsetDateTime {
         let utc = now.to_time();
         let seconds = self.0.as_ref().ok().and_then(|zone| {

@@ -24,14 +24,14 @@ pub(crate) struct Token;
 impl Operation for Token {
     const NAME: &'static str = "token";
     const LIMIT: CallType = CallType::Token;
-    /// The request, its verified assertion, and the time at which that was judged.
+    /// The request, its verified assertion, and the time at which the assertion was judged.
     type Input = (TokenRequest, VerifiedAssertion, Timestamp);
 
     fn max_body_bytes(options: &ProviderOptions) -> usize {
         options.max_token_body_bytes
     }
 
-    /// Reads the form and proves its assertion to be the API key's customer's.
+    /// Reads the form and verifies that its assertion belongs to the API key's customer.
     async fn authenticate(
         call: &Call<'_>,
         form: Result<Bytes, BodyError>,

@@ -4,7 +4,7 @@ use crate::audit::{AuditLog, AuditRecord};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Audit records in memory, for tests. It can be made to fail.
+/// Audit records in memory, for tests. A test can make the log fail.
 #[derive(Debug, Default)]
 pub struct MemoryAudit(Mutex<State>);
 
@@ -27,7 +27,7 @@ impl MemoryAudit {
         self.state().records.clone()
     }
 
-    /// Makes each further record fail with this kind of error; `None` ends it.
+    /// Makes each further record fail with this kind of error; `None` ends the failures.
     pub fn fail_with(&self, kind: Option<StoreErrorKind>) {
         self.state().fails = kind;
     }

@@ -3,7 +3,7 @@
 use crate::{ApiKeyHash, Directory};
 use bankrail_client_assertion::CustomerCode;
 
-/// Asks a directory for the customers of these API keys, and for keys that nobody has.
+/// Queries a directory for the customers of these API keys, and for unknown keys.
 ///
 /// `known` has every API key of some customers, each with the code of its customer.
 ///

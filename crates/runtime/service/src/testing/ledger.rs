@@ -37,7 +37,8 @@ impl LedgerFixture {
         }
     }
 
-    /// Adds a customer that the account is not registered for, known or not. Default: none.
+    /// Adds a customer that the account is not registered for; the bank may know the customer or
+    /// not. Default: none.
     #[must_use]
     pub fn stranger(mut self, customer: CustomerCode) -> Self {
         self.strangers.push(customer);
@@ -53,15 +54,15 @@ impl LedgerFixture {
     }
 
     /// Sets a day on which the account has no entries. Default: none, for a ledger that lists the
-    /// same on each day.
+    /// same entries on each day.
     #[must_use]
     pub fn empty_day(mut self, day: Date) -> Self {
         self.empty_day = Some(day);
         self
     }
 
-    /// Sets the account's balance, with which its pages are compared. Default: none, and a balance
-    /// that is wrong on each page is found only by [`ledger_suite_while_booking`].
+    /// Sets the account's balance, with which its pages are compared. Default: none; then only
+    /// [`ledger_suite_while_booking`] finds a balance that is wrong on each page.
     #[must_use]
     pub fn balance(mut self, balance: Decimal) -> Self {
         self.balance = Some(balance);
@@ -81,11 +82,11 @@ impl LedgerFixture {
 }
 
 const ORDERS: [SortOrder; 2] = [SortOrder::Forward, SortOrder::Backward];
-/// The maximum number of pages of a walk: more than there are entries.
+/// The maximum number of pages of a walk: more than the fixture's maximum of entries.
 const MAX_PAGES: usize = 1100;
 
-/// Asks a ledger for the fixture's account page by page, in both orders and many lengths, and for
-/// what it must not show. Nothing may be booked meanwhile.
+/// Queries a ledger for the fixture's account page by page, in both orders and many lengths, and
+/// for accounts that it must not show. Nothing may be booked meanwhile.
 ///
 /// # Panics
 /// With the rule that the ledger breaks.
@@ -226,7 +227,7 @@ async fn whole<L: Ledger + ?Sized>(ledger: &L, fixture: &LedgerFixture) -> Ledge
     whole
 }
 
-/// Page lengths from 1 to one more than there are entries.
+/// Returns page lengths from 1 to one more than the number of entries.
 fn lengths(entries: usize) -> impl Iterator<Item = MaxEntries> {
     let entries = u16::try_from(entries).unwrap_or(u16::MAX);
     [1, 2, 3, entries - 1, entries, entries.saturating_add(1)]
@@ -352,8 +353,8 @@ async fn hides_what_is_not_the_customers<L: Ledger + ?Sized>(ledger: &L, fixture
     }
 }
 
-/// Positions come back sealed, but their entries may have gone meanwhile, and another version may
-/// have made them.
+/// Checks that positions without an entry are refused. Sealed cursors return such positions when
+/// entries have gone meanwhile, or when another version made the position.
 async fn refuses_positions_that_name_no_entry<L: Ledger + ?Sized>(
     ledger: &L,
     fixture: &LedgerFixture,

@@ -131,8 +131,8 @@ async fn each_kind_goes_to_its_receiver_with_the_headers_of_the_table_and_no_oth
     );
 }
 
-/// The bank says that something happened by enqueueing its message: of each kind that is sent at
-/// once, and nothing is sent before it or beside it.
+/// A message of each kind is sent as soon as it is enqueued, and nothing else is sent before or
+/// with it.
 #[tokio::test]
 async fn each_event_is_sent_when_it_is_enqueued_and_only_then() {
     for kind in MessageKind::ALL {
@@ -329,8 +329,8 @@ async fn one_receiver_has_its_own_rule_of_acknowledgements() {
     }
 }
 
-/// A page in place of the acknowledgement shows that the receiver is not there; its own answer
-/// shows that it is.
+/// A page in place of the acknowledgement shows that the receiver is down; only its own answer
+/// shows that it is up.
 #[tokio::test]
 async fn pages_in_place_of_acknowledgements_open_the_circuit() {
     for (body, opens) in [

@@ -1,5 +1,5 @@
-//! Requests with too long addresses and headers, and the texts of what is refused before an
-//! endpoint's own checks.
+//! Requests with too long addresses and headers, and the bodies of refusals before an endpoint's
+//! own checks.
 
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
 use axum::body::Body;
@@ -66,8 +66,8 @@ async fn heads_are_refused_with_body_and_request_key() {
     }
 }
 
-/// The answers that `serve::Server` sends in place of a request that it could not read, or without
-/// `Host`.
+/// The faults that `serve::Server` finds in a head, such as one without `Host`, are answered with
+/// body and request key.
 #[tokio::test(flavor = "current_thread")]
 async fn what_the_server_finds_in_a_head_is_refused_with_body_and_request_key() {
     let world = World::new();
@@ -104,7 +104,7 @@ async fn what_the_server_finds_in_a_head_is_refused_with_body_and_request_key() 
     assert!(!answer.header("x-requestkey").is_empty());
 }
 
-/// 32 KiB of a token request and 16 KiB of a statement request, and not a byte more.
+/// A token request may have 32 KiB and a statement request 16 KiB, and not a byte more.
 #[tokio::test(flavor = "current_thread")]
 async fn bodies_have_the_bounds_of_the_defaults() {
     let world = World::new();

@@ -32,7 +32,7 @@ impl CounterStore for Down {
     }
 }
 
-/// Sends requests and keeps what was answered.
+/// Sends requests and collects the answers.
 struct Driver {
     world: World,
     statuses: BTreeSet<u16>,

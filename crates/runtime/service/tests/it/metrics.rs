@@ -8,7 +8,8 @@ use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The metrics with their labels as text, and their values; of a histogram the number of values.
+/// Returns the metrics with their labels as text, and their values; the value of a histogram is its
+/// number of samples.
 fn counted(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
     let all = snapshotter
         .snapshot()

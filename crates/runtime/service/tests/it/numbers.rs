@@ -1,4 +1,4 @@
-//! Numbers and lists of the specification at the endpoints, each to its end.
+//! The numbers and lists of the specification, tested at the endpoints in full.
 
 use crate::world::{API_KEY, LIMITED, World, statement_request, token_request};
 use bankrail_client_assertion::token::names;
@@ -6,7 +6,7 @@ use bankrail_values::HyphenatedUuid;
 use http::StatusCode;
 use std::time::Duration;
 
-/// Specification: "Limits", ten tokens an hour, of which no three in a second.
+/// Specification: "Limits": ten tokens an hour, at most two of them in a second.
 #[tokio::test]
 async fn the_eleventh_token_in_an_hour_waits() {
     let eleven = || async {

@@ -1,5 +1,5 @@
-//! The OpenAPI document against the code: every answer of the provider is as the document says, and
-//! whatever the document says of answers is found in one.
+//! The OpenAPI document against the code: every answer of the provider fits the document, and every
+//! part of the document's answers occurs in one.
 
 use crate::validator::Validator;
 use crate::world::{API_KEY, Answer, Fault, SCOPES, World, send, statement_request, token_request};
@@ -231,7 +231,7 @@ impl Recorder {
     }
 }
 
-/// The same request with a long address, with a long header, and with a malformed one.
+/// Returns the same request with a long address, with a long header, and with a malformed one.
 fn refused_heads(request: impl Fn() -> Request<Body>) -> [Request<Body>; 3] {
     let (mut address, mut header, mut host) = (request(), request(), request());
     *address.uri_mut() = format!("{}?{}", address.uri().path(), "x".repeat(8 << 10))
@@ -301,7 +301,7 @@ async fn tokens(recorder: &mut Recorder, change: fn(ProviderOptions) -> Provider
 }
 
 /// Each answer fits the document, and every path, status, header, member and code of the document
-/// was met.
+/// occurs.
 #[tokio::test]
 async fn answers_and_document_have_the_same_parts() {
     let change = |options| named(options).rate_limit_headers(true);
@@ -476,7 +476,7 @@ async fn the_document_follows_the_options() {
     );
 }
 
-/// Requests: what the document allows is read, and what it forbids is refused.
+/// Requests that the document allows are read, and those that it forbids are refused.
 #[test]
 fn requests_are_read_as_the_document_says() {
     let validator = Validator::new(openapi(named));
@@ -631,8 +631,8 @@ fn limits_are_named() {
     );
 }
 
-/// The document allows a message exactly if it may be sent, where the specification makes a
-/// condition.
+/// For each condition of the specification, the document allows a message exactly if the message
+/// may be sent.
 #[test]
 fn conditions_are_those_of_the_code() {
     let validator = Validator::new(openapi(named));

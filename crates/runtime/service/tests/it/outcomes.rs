@@ -12,7 +12,7 @@ use http::Request;
 use std::time::Duration;
 use tower::ServiceExt as _;
 
-/// `ENDPOINT CUSTOMER REFUSAL` of a call.
+/// Returns `ENDPOINT CUSTOMER REFUSAL` of a call.
 async fn outcome(world: &World, request: Request<Body>) -> String {
     let answer = world.router.clone().oneshot(request).await.unwrap();
     let outcome = CallOutcome::of(answer.extensions()).expect("each answer has its outcome");

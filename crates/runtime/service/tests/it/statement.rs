@@ -1,4 +1,4 @@
-//! The statement endpoint: who gets a statement, what is in it, and its errors.
+//! The statement endpoint: the access to statements, their content, and the errors.
 
 use crate::world::{
     API_KEY, Answer, Fault, NARRATIVE, OTHER_KEY, World, body_with_pause, statement_request,
@@ -492,7 +492,8 @@ async fn requests_without_valid_credentials_are_refused() {
     assert_eq!(world.ledger.asked.load(Ordering::SeqCst), 0);
 }
 
-/// The headers come while the token is valid, the end of the body when it is not any more.
+/// The headers arrive while the token is valid, and the end of the body when the token is not valid
+/// any more.
 #[tokio::test]
 async fn a_token_that_expires_or_is_revoked_while_the_body_arrives_gets_no_page() {
     let body = r#"{"accountId":"1"}"#;

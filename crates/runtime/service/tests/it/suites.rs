@@ -23,7 +23,7 @@ async fn a_good_ledger_and_a_good_directory() {
     directory_suite(&*world.book, &known).await;
 }
 
-/// The rule with which the suite refuses a ledger.
+/// Returns the rule with which the suite refuses a ledger.
 async fn refused(spoil: impl FnOnce(&World)) -> String {
     let world = World::new();
     spoil(&world);
@@ -56,7 +56,7 @@ async fn each_fault_of_a_ledger_is_named() {
     );
 }
 
-/// One line, not every entry twice.
+/// The error is one line, and does not list every entry twice.
 #[tokio::test]
 async fn a_wrong_order_is_named_by_the_number_of_its_entry() {
     let far = refused(|world| world.ledger.far.store(1, Ordering::SeqCst)).await;

@@ -363,7 +363,7 @@ async fn replay_policies() {
     }
 }
 
-/// The store goes by the provider's clock, which may be ahead of the one that judges assertions.
+/// The store uses the provider's clock, which may be ahead of the one that judges assertions.
 #[tokio::test]
 async fn an_assertion_is_used_up_for_as_long_as_its_own_clock_takes_it_as_valid() {
     let behind = Arc::new(ManualClock::new(
@@ -535,7 +535,8 @@ async fn bytes_that_are_not_a_form() {
     }
 }
 
-/// An API key alone shuts nobody out: what proves nothing has a budget of its own.
+/// An attacker with an API key alone cannot lock the customer out: unproved requests have a
+/// separate budget.
 #[tokio::test]
 async fn failures_before_a_valid_signature_never_refuse_a_right_request() {
     let world = World::new();
@@ -640,8 +641,7 @@ async fn a_proved_request_that_is_refused_counts_as_the_customers_own() {
     );
 }
 
-/// Default: "Token endpoint". The shape that one is published in; RFC 6749's is in the other tests
-/// of this file.
+/// Default: "Token endpoint". The option's error body; the other tests of this file use that of RFC 6749.
 #[tokio::test]
 async fn error_bodies_of_the_statement_exchange_by_option() {
     let world = World::with(|options| options.token_error_body(TokenErrorStyle::Statement));
@@ -744,7 +744,7 @@ async fn error_bodies_of_the_statement_exchange_by_option() {
     );
 }
 
-/// Where one store holds both, an assertion is used up with its grant or not at all.
+/// If one store has both, an assertion is used up together with its grant or not at all.
 #[tokio::test]
 async fn an_assertion_is_used_up_only_with_its_grant() {
     let world = World::new();

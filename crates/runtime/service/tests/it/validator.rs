@@ -1,12 +1,12 @@
-//! As much of JSON Schema and OpenAPI as the provider's document uses, for comparing answers with
-//! it.
+//! A validator of answers for the part of JSON Schema and OpenAPI that the provider's document
+//! uses.
 
 use regex::Regex;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// Compares answers with an OpenAPI document, and remembers which of its parts were met.
+/// Compares answers with an OpenAPI document, and records the parts of the document that were met.
 pub(crate) struct Validator {
     pub(crate) document: Value,
     met: RefCell<BTreeSet<String>>,
@@ -65,7 +65,7 @@ impl Validator {
         }
     }
 
-    /// Panics unless the answer is as the document says.
+    /// Panics unless the answer fits the document.
     pub(crate) fn answer(
         &self,
         path: &str,
@@ -155,7 +155,8 @@ impl Validator {
         );
     }
 
-    /// The members and enumerated values of a schema, under the name of the schema that has them.
+    /// Collects the members and enumerated values of a schema, under the name of the schema that
+    /// has them.
     fn parts_of(&self, schema: &Value, at: &str, parts: &mut BTreeSet<String>) {
         let at = name_of(schema).unwrap_or(at).to_owned();
         let schema = self.resolve(schema);
@@ -191,7 +192,7 @@ impl Validator {
         }
     }
 
-    /// Where and why the value is not as the schema says.
+    /// Returns the place and the reason of a deviation of the value from the schema.
     fn check(
         &self,
         schema: &Value,
@@ -311,7 +312,8 @@ impl Validator {
     }
 }
 
-/// A header that is required is met with each status, another one with any.
+/// Returns the part's name of a header. A required header must occur with each status, another one
+/// with any.
 fn header_part(at: &str, name: &str, header: &Value) -> String {
     if header["required"] == true {
         format!("{at} {name}")
@@ -320,7 +322,7 @@ fn header_part(at: &str, name: &str, header: &Value) -> String {
     }
 }
 
-/// The name of the schema that is referred to.
+/// Returns the name of the referenced schema.
 fn name_of(schema: &Value) -> Option<&str> {
     schema
         .get("$ref")

@@ -42,13 +42,13 @@ pub(crate) const SCOPES: &str = "AU.INSTO.PAYTO.MANDATE.READ GBL.INSTO.ACCOUNTS.
 pub(crate) const LIMITED: &str =
     r#"{"error":"temporarily_unavailable","error_description":"Rate limit exceeded"}"#;
 
-/// The two customers' keys, made once.
+/// Returns the two customers' keys, made once.
 pub(crate) fn keys() -> &'static [SigningKey; 2] {
     static KEYS: OnceLock<[SigningKey; 2]> = OnceLock::new();
     KEYS.get_or_init(|| [(); 2].map(|()| SigningKey::generate(RsaSize::Rsa2048).unwrap()))
 }
 
-/// The failure of a part.
+/// A kind of failure of one part of the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Fails = 1,
@@ -58,7 +58,7 @@ pub(crate) enum Fault {
 /// A mark in every text that must not get into a log.
 pub(crate) const MARK: &str = "MARK4711";
 
-/// A failure that quotes what it should not.
+/// Makes an error that quotes the [`MARK`], which no log may show.
 pub(crate) fn failure() -> StoreError {
     StoreError::new(
         StoreErrorKind::Unavailable,
@@ -105,22 +105,22 @@ struct Held {
     entries: Vec<LedgerEntry>,
 }
 
-/// Accounts by customer and identifier. Positions count entries, which is enough for entries that
-/// never change.
+/// A ledger of accounts by customer and identifier. Positions count entries, which suffices for
+/// entries that never change.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     held: HashMap<(String, String), Held>,
     pub(crate) fault: Switch,
     pub(crate) asked: AtomicUsize,
-    /// The number of surplus entries of a page.
+    /// The number of entries that a page has beyond the requested maximum.
     pub(crate) surplus: AtomicUsize,
-    /// The number of entries that a page leaves out of those that it may have.
+    /// The number of entries by which a page falls short of the requested maximum.
     pub(crate) spared: AtomicUsize,
-    /// Not 0 if the next position of a page is its own.
+    /// Not 0 if the next position of a page is the page's own.
     pub(crate) stuck: AtomicUsize,
-    /// The distance of a next position from the right one.
+    /// The distance of a page's next position from the right one.
     pub(crate) far: AtomicUsize,
-    /// Not 0 if pages have no entries but a next position.
+    /// Not 0 if pages have a next position but no entries.
     pub(crate) barren: AtomicUsize,
     /// The days of the queries.
     pub(crate) days: Mutex<Vec<String>>,
@@ -249,7 +249,7 @@ impl Answer {
             .map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The `statusCode` of the specification's error body, whose shape is checked.
+    /// Checks the shape of the specification's error body, and returns its `statusCode`.
     pub(crate) fn error_code(&self) -> &str {
         assert_eq!(self.json.as_object().unwrap().len(), 2, "{}", self.text);
         assert_eq!(
@@ -266,7 +266,7 @@ impl Answer {
         self.json["error"]["statusCode"].as_str().unwrap()
     }
 
-    /// The document in the payload, strictly read.
+    /// Reads the document in the payload strictly.
     pub(crate) fn document(&self) -> bankrail_camt052::Document {
         let parsed =
             bankrail_camt052::Document::parse(self.json["payload"].as_str().unwrap()).unwrap();
@@ -318,7 +318,7 @@ impl World {
         send(self.router.clone(), request).await
     }
 
-    /// A new assertion of a customer.
+    /// Makes a new assertion of a customer.
     pub(crate) fn assertion(&self, customer: &str, key: &SigningKey) -> String {
         AssertionBuilder::new(
             CustomerCode::parse(customer).unwrap(),
@@ -334,7 +334,7 @@ impl World {
         TokenRequest::new(self.assertion("ACME", &keys()[0]), scope).to_form()
     }
 
-    /// A token of a customer, inserted directly into the store.
+    /// Inserts a token of a customer directly into the store, and returns it.
     pub(crate) async fn token(&self, customer: &str, scope: &str) -> String {
         let token = AccessToken::generate().unwrap();
         let now = self.clock.now();
@@ -420,7 +420,8 @@ pub(crate) fn statement_request(
         .unwrap()
 }
 
-/// A body in two pieces. `between` runs when the first has been read, before the second comes.
+/// Makes a body in two pieces. `between` runs when the first piece has been read, before the second
+/// arrives.
 pub(crate) fn body_with_pause(
     text: &str,
     between: impl Future<Output = ()> + Send + 'static,
@@ -436,9 +437,9 @@ pub(crate) fn body_with_pause(
 
 pub(crate) const NARRATIVE: &str = "Rent <July> & \"more\" \\ 👍";
 
-/// ACME's accounts: 1 with five entries, 2 without, 3 and 6 with virtual accounts, 4 in a currency
-/// without decimals, 5 with an entry in a foreign one, one with the longest identifier, and CUR.AUD
-/// and so on in one currency each. BETA has 1 too, and 9.
+/// Returns the accounts. ACME has 1 with five entries, 2 without, 3 and 6 with virtual accounts, 4
+/// in a currency without decimals, 5 with an entry in a foreign one, one with the longest
+/// identifier, and CUR.AUD and so on in one currency each. BETA has another 1, and 9.
 fn accounts() -> Accounts {
     let mut accounts = Accounts::default();
     let mut hold = |customer: &str,

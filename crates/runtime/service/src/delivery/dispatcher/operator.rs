@@ -11,8 +11,8 @@ impl Dispatcher {
     /// The maximum number of messages that one call of [`Dispatcher::resend_delivered`] resends.
     pub const MAX_RESENT: u64 = 10_000;
 
-    /// Returns the state of this dispatcher and of its outbox. The outbox counts its messages,
-    /// which takes longer the more there are.
+    /// Returns the state of this dispatcher and of its outbox. The outbox counts its messages, in
+    /// time proportional to their number.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.
@@ -21,7 +21,7 @@ impl Dispatcher {
     }
 
     /// Resends a dead letter, or a message that was delivered, with its original `X-Message-Id`.
-    /// False if the entry is pending, dropped or forgotten.
+    /// Returns false if the entry is pending, dropped or forgotten.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.
@@ -54,8 +54,9 @@ impl Dispatcher {
     /// their original `X-Message-Id`s and in the order of enqueueing: for a customer whose data was
     /// restored from a backup of `from`. Returns the number of messages.
     ///
-    /// At most [`MAX_RESENT`](Self::MAX_RESENT) are resent; further ones by another call with the
-    /// same `to`, once these are delivered. A message that was forgotten is not resent.
+    /// One call resends at most [`MAX_RESENT`](Self::MAX_RESENT) messages. Another call with the
+    /// same `to`, once these are delivered, resends further ones. A forgotten message is not
+    /// resent.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox. Some may have been resent.
@@ -114,8 +115,8 @@ impl Dispatcher {
     }
 
     /// Stops deliveries to an endpoint until it is resumed, in all dispatchers over the outbox.
-    /// Deliveries under way end. Messages to it are still enqueued. Stopping a stopped endpoint
-    /// changes nothing.
+    /// Deliveries under way are completed. Messages to the endpoint can still be enqueued. Stopping
+    /// a stopped endpoint changes nothing.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.
@@ -130,17 +131,18 @@ impl Dispatcher {
             .await
     }
 
-    /// Sends all waiting messages to an endpoint now: for when its receiver is back. False if it
-    /// was not stopped.
+    /// Sends all waiting messages to an endpoint now, once its receiver is back. Returns false if
+    /// the endpoint was not stopped.
     ///
-    /// - It is stopped no longer, by its answer 410 or otherwise, and its circuit is closed.
+    /// - A stop of the endpoint, by its answer 410 or an operator, ends, and its circuit is
+    ///   closed.
     /// - Its messages that wait by the schedule or for a `Retry-After` are due at once, in the
-    ///   order of enqueueing. Their deliveries are counted on: if one fails again, the schedule
-    ///   goes on with its next pause.
+    ///   order of enqueueing. The count of their deliveries goes on: if one fails again, the
+    ///   schedule continues with its next pause.
     /// - Deliveries under way are not made twice, and dead letters stay
     ///   ([`Dispatcher::resend_all`]).
-    /// - It is for all dispatchers over the outbox. Workers of other processes begin within
-    ///   [`DispatcherOptions::longest_idle`](super::DispatcherOptions::longest_idle).
+    /// - The call affects all dispatchers over the outbox. Workers of other processes begin
+    ///   within [`DispatcherOptions::longest_idle`](super::DispatcherOptions::longest_idle).
     ///
     /// # Errors
     /// [`StoreError`] of the outbox. Some messages may be due.

@@ -3,10 +3,10 @@
 use super::DispatcherOptions;
 use std::time::Duration;
 
-/// The next pause. Entries that wait for their endpoint's circuit, for the end of its rest or for a
-/// place under its limit are due already, perhaps for hours. While there are only such entries, the
-/// pause doubles, which costs the outbox little and delays a message by at most
-/// [`DispatcherOptions::longest_idle`].
+/// The pauses of one loop, of which this keeps the next. Entries that wait for their endpoint's
+/// circuit, for the end of its rest or for a place under its limit are due already, perhaps for
+/// hours. While there are only such entries, the pause doubles, which costs the outbox little and
+/// delays a message by at most [`DispatcherOptions::longest_idle`].
 #[derive(Debug)]
 pub(super) struct Pauses {
     shortest: Duration,

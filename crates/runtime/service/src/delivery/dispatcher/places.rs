@@ -67,7 +67,7 @@ impl Places {
         }
     }
 
-    /// A delivery begins, in a slow place or in another.
+    /// Registers a delivery that begins, in a slow place or in another.
     pub(super) fn take(&mut self, task: Id, endpoint: EndpointId, slow: bool, now: Instant) {
         let place = if slow { Place::Slow } else { Place::Quick };
         self.taken.push(Taken {
@@ -78,22 +78,22 @@ impl Places {
         });
     }
 
-    /// A delivery leaves its place, and its record is under way.
+    /// Frees the place of a delivery whose record is under way.
     pub(super) fn leave(&mut self, task: Id) {
         if let Some(taken) = self.taken.iter_mut().find(|taken| taken.task == task) {
             taken.place = Place::Left;
         }
     }
 
-    /// A delivery has ended.
+    /// Removes a delivery that has ended.
     pub(super) fn end(&mut self, task: Id) {
         if let Some(at) = self.taken.iter().position(|taken| taken.task == task) {
             self.taken.swap_remove(at);
         }
     }
 
-    /// Moves deliveries that have become slow to slow places, as far as there are any. Returns the
-    /// endpoints of all that have become slow.
+    /// Moves deliveries that have become slow to slow places, as long as some are free. Returns the
+    /// endpoints of all deliveries that have become slow.
     pub(super) fn move_slow(&mut self, now: Instant) -> Vec<EndpointId> {
         let mut free = self.free().slow;
         let mut endpoints = Vec::new();

@@ -15,9 +15,9 @@ const MAX_BATCH_RECORDS: usize = 256;
 /// Audit records as lines of JSON ([`AuditRecord::to_json`]), appended to a file. Cheap to clone;
 /// clones share the file.
 ///
-/// - One thread writes. It writes what is waiting at once, and answers each caller when its line
-///   has reached the disk.
-/// - A bounded number of records waits; beyond it, callers wait for room. After
+/// - One thread writes all waiting records at once, and answers each caller when its record has
+///   reached the disk.
+/// - The number of waiting records is bounded. Further callers wait for room. After
 ///   [`AuditFileOptions::timeout`] a caller gets an error of the kind [`StoreErrorKind::Timeout`]:
 ///   the record may still be written.
 /// - A line that was written in part, for lack of space or power, is ended before the next one.
@@ -168,7 +168,7 @@ impl Writer {
         }
     }
 
-    /// Writes the lines and answers their callers, of whom some may be gone.
+    /// Writes the lines and answers their callers, some of whom may be gone.
     fn write(
         &mut self,
         text: &mut String,
@@ -199,7 +199,7 @@ impl Writer {
     }
 }
 
-/// Opens the file. Returns true with it if it ends in the middle of a line, as after a loss of
+/// Opens the file. The flag is true if the file ends in the middle of a line, as after a loss of
 /// power.
 fn append_to(path: &Path) -> io::Result<(File, bool)> {
     let mut options = OpenOptions::new();

@@ -1,11 +1,11 @@
-//! One record.
+//! One audit record and its events.
 
 use bankrail_client_assertion::CustomerCode;
 use bankrail_client_assertion::token::ScopeSet;
 use bankrail_values::json::JsonObjectWriter;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
-/// A record of what a request was given.
+/// A record of the token or page that a request was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuditRecord {
@@ -63,8 +63,8 @@ impl AuditRecord {
 
     /// Returns the record as one line of JSON, without the end of the line. Its members are `at`,
     /// `request_key`, `customer`, `event` (`token_granted` or `statement_served`), and those of the
-    /// event, absent where they are not known. `scope` is written as in a token request; `page` is
-    /// `last`, or `continued` if another one follows.
+    /// event; unknown ones are absent. `scope` is written as in a token request; `page` is `last`,
+    /// or `continued` if another one follows.
     #[must_use]
     pub fn to_json(&self) -> String {
         let line = JsonObjectWriter::new()

@@ -50,16 +50,17 @@ impl CursorSecret {
     }
 
     /// Reads the secret from a file, in base64. If there is no such file, it is made with a new
-    /// secret: whole from the moment that it has its name, and readable by its owner alone. All
-    /// machines of a provider need the same file.
+    /// secret. The file is whole from the moment that it has its name, and only its owner can read
+    /// it. All machines of a provider need the same file.
     ///
     /// # Errors
-    /// [`SecretFileError`] if the file cannot be read or made, or has something else in it.
+    /// [`SecretFileError`] if the file cannot be read or made, or has other content.
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SecretFileError> {
         open_or_create_secret(path.as_ref()).map(Self)
     }
 
-    /// Returns a new random secret. Cursors sealed with it are refused once it is lost.
+    /// Returns a new random secret. After a restart without the secret, cursors that it sealed are
+    /// refused.
     ///
     /// # Errors
     /// [`RandomnessError`] if the operating system's random generator fails.

@@ -1,4 +1,4 @@
-//! The report made from a ledger's page (Specification: "Statement payload").
+//! The report that is made from a ledger's page (Specification: "Statement payload").
 
 use crate::ProviderOptions;
 use crate::endpoints::ledger::{LedgerEntry, LedgerPage, PageEntry};

@@ -69,8 +69,7 @@ async fn of_several_entries_only_one_is_the_trial_and_no_delivery_is_lost() {
     assert_eq!(world.pending().await, 8);
 }
 
-/// Entries that wait for a running trial stay in the outbox, and are not leased and given back
-/// again and again.
+/// Entries that wait for a running trial stay in the outbox, without repeated leases.
 #[tokio::test]
 async fn entries_that_wait_for_a_trial_are_not_leased() {
     let hour = Duration::from_secs(3600);

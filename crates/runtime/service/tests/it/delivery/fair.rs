@@ -47,7 +47,7 @@ impl SealPayload for Sealer {
     }
 }
 
-/// All receivers; the healthy one answers after [`PROMPT`].
+/// The receivers of all endpoints; the healthy one answers after [`PROMPT`].
 #[derive(Debug)]
 struct Receivers {
     others: Others,
@@ -145,7 +145,7 @@ impl World {
         super::world::paused(&*self.outbox, self.clock.now()).await
     }
 
-    /// The maximum number of requests to the other endpoints at once since this was asked before.
+    /// Returns the maximum number of requests to the other endpoints at once since the last call.
     fn most_waiting(&self) -> usize {
         let now = self.receivers.waiting.load(Ordering::Relaxed);
         std::mem::replace(&mut *self.receivers.most.lock().unwrap(), now)
@@ -165,8 +165,9 @@ fn endpoint(id: &str, hangs: bool) -> Endpoint {
     Endpoint::new(name(id), base, Arc::new(Sealer { hangs }))
 }
 
-/// Forty seconds with a message, or several at once, to the healthy endpoint ten times a second,
-/// beside others with older backlogs. Returns the longest time from enqueueing to the answer.
+/// Runs for forty seconds with a message, or several at once, to the healthy endpoint ten times a
+/// second, while others have older backlogs. Returns the longest time from enqueueing to the
+/// answer.
 async fn longest_wait(world: World, others: usize, at_once: usize) -> Duration {
     for other in 0..others {
         for _ in 0..12 {

@@ -12,18 +12,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Semaphore;
 
-/// An outbox that fails when told to, for a reason that holds a mark.
+/// An outbox that fails on request, with an error text that has a mark.
 #[derive(Debug)]
 pub(super) struct Faulty {
     pub(super) inner: MemoryOutbox,
     pub(super) fails: AtomicBool,
-    /// True if it forgets who has leased an entry.
+    /// True if the outbox forgets the owner of a lease.
     pub(super) loses_leases: bool,
-    /// True if leases and records are made, and their answers lost.
+    /// True if leases and records are stored but their answers are lost.
     pub(super) loses_answers: AtomicBool,
-    /// The lease that was asked for last.
+    /// The last requested lease.
     pub(super) asked: Mutex<Option<Lease>>,
-    /// Each record of a delivery waits for a permit.
+    /// Permits of which each record of a delivery takes one.
     pub(super) records: Semaphore,
 }
 

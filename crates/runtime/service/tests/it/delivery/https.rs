@@ -16,7 +16,7 @@ use bankrail_webhook::{Acknowledgement, samples};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A transport that trusts one certificate, whose key no server has.
+/// Makes a transport that trusts one certificate, whose key no server has.
 fn transport() -> HttpsTransport {
     let certificate = rcgen::generate_simple_self_signed(["receiver.example".to_owned()])
         .unwrap()
@@ -38,7 +38,7 @@ async fn deliver(base: &str, timeout: Duration) -> DeliveryRecord {
     deliver_by(transport(), base, None, timeout).await
 }
 
-/// Makes one delivery by this transport, perhaps with a certificate of the endpoint's own.
+/// Makes one delivery by this transport, with the endpoint's own certificate if there is one.
 pub(crate) async fn deliver_by(
     transport: HttpsTransport,
     base: &str,
@@ -109,7 +109,8 @@ async fn a_message_arrives_with_its_headers() {
     }
 }
 
-/// A receiver that takes no `HEAD` is up all the same; a gateway without its receiver is not.
+/// A receiver that refuses `HEAD` counts as up; one behind a gateway that answers in its place does
+/// not.
 #[tokio::test]
 async fn a_receiver_is_up_if_it_answers_and_not_if_its_gateway_does() {
     let seen: Arc<Mutex<Vec<HeaderMap>>> = Arc::default();

@@ -1,4 +1,4 @@
-//! No failure of a delivery tells the log what a message holds, or a secret.
+//! No failure of a delivery logs a message's content or a secret.
 
 use super::faulty::Faulty;
 use super::world::{fresh_headers, sealed_by, sealer};
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// `world`.
 const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "hunter2", "eyJ"];
 
-/// A message with a mark in each text, an account and an amount.
+/// Makes a message with a mark in each text, an account and an amount.
 fn marked() -> Message {
     let mut query = samples::query(&CaseType::Payments);
     query.case_id = "CASE-MARKED".parse().unwrap();

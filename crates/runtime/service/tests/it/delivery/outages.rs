@@ -1,5 +1,5 @@
-//! An outbox that is away for a while: nothing is lost, nothing waits longer than it must, and
-//! nothing is sent twice that need not be.
+//! An outbox that fails for a while: no message is lost, waits longer than needed, or is sent twice
+//! without need.
 
 use super::faulty::Faulty;
 use super::world::{Reply, World, fresh_headers};

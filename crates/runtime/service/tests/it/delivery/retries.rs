@@ -282,8 +282,8 @@ async fn a_message_to_a_removed_endpoint_is_kept() {
     );
 }
 
-/// With any behaviour of the receiver, every message is delivered or a dead letter in the end, and
-/// every delivered message was received.
+/// Every message ends as delivered or as a dead letter, however the receiver behaves, and every
+/// delivered message was received.
 #[tokio::test]
 async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
     let world = World::new();
@@ -351,8 +351,8 @@ async fn nothing_is_lost_to_a_receiver_that_fails_at_random() {
     }
 }
 
-/// A message that was enqueued, and one that failed and whose receiver asked for a rest, while the
-/// clock was ahead.
+/// Messages of a time when the clock was ahead are due now: one that was enqueued, and one whose
+/// delivery failed with a `Retry-After`.
 #[tokio::test]
 async fn messages_of_a_clock_that_was_ahead_are_delivered_now() {
     for days in [2, 30, 365] {
@@ -373,7 +373,7 @@ async fn messages_of_a_clock_that_was_ahead_are_delivered_now() {
     }
 }
 
-/// Beyond what the schedule allows nothing waits; within it, nothing waits for longer.
+/// A message waits at most as long as the clock was ahead, if a delay of the schedule is that long.
 #[tokio::test]
 async fn a_clock_that_was_ahead_by_less_than_a_delay_costs_no_more_than_that() {
     let world = World::new();
@@ -387,7 +387,7 @@ async fn a_clock_that_was_ahead_by_less_than_a_delay_costs_no_more_than_that() {
     assert_eq!(world.entry(id).await.state, OutboxState::Delivered);
 }
 
-/// A restart after the clock was ahead, and a clock that was behind.
+/// A restarted dispatcher delivers messages of a clock that was ahead, and of one that was behind.
 #[tokio::test]
 async fn a_dispatcher_that_begins_finds_messages_of_a_clock_that_was_ahead() {
     let world = World::new();

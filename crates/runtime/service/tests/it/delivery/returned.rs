@@ -24,7 +24,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 const WAITING: usize = 2040;
 
-/// Takes no time, of which a paused clock would make minutes.
+/// A sealer that takes no time, which a paused clock would turn into minutes.
 #[derive(Debug)]
 struct Sealed;
 
@@ -68,7 +68,7 @@ impl Line {
         &self.world.receiver
     }
 
-    /// As in a process that starts: nothing is known but what the outbox keeps.
+    /// Makes a dispatcher like that of a new process, which knows the outbox only.
     fn dispatcher(&self) -> Dispatcher {
         let endpoints = Endpoints::new();
         endpoints.insert(sealed_by(&self.world.acme, Arc::new(Sealed)));
@@ -114,7 +114,7 @@ impl Line {
         usize::try_from(counts.delivered).unwrap()
     }
 
-    /// The time from now until this many messages are recorded as delivered.
+    /// Returns the time from now until this many messages are recorded as delivered.
     async fn until_delivered(&self, messages: usize) -> Duration {
         let begun = Instant::now();
         while self.delivered().await < messages {
@@ -124,7 +124,7 @@ impl Line {
         begun.elapsed()
     }
 
-    /// The number of requests of each message.
+    /// Returns the number of requests of each message.
     fn sent(&self) -> HashMap<String, usize> {
         let mut sent = HashMap::new();
         for request in self.receiver().all() {
@@ -170,7 +170,7 @@ async fn a_receiver_that_is_back_gets_a_message_within_two_seconds() {
     }
 }
 
-/// The circuit opens after five failures; so few messages wait by the schedule alone.
+/// Too few messages for the circuit, which opens after five failures, wait by the schedule alone.
 #[tokio::test(start_paused = true)]
 async fn a_single_message_does_not_wait_for_the_schedule_when_its_receiver_is_back() {
     let line = Line::new();
@@ -252,7 +252,8 @@ async fn a_receiver_that_is_up_and_fails_gets_one_trial_at_each_start() {
     assert_eq!(most, Some(1), "the messages take turns");
 }
 
-/// Ten starts would make dead letters of what the schedule tries for three days.
+/// Trials at each of ten starts would use up the deliveries that the schedule spreads over three
+/// days.
 #[tokio::test(start_paused = true)]
 async fn messages_that_are_refused_are_not_tried_at_each_start() {
     let line = Line::new();
@@ -323,8 +324,8 @@ async fn a_stopped_endpoint_gets_nothing_when_its_receiver_is_back() {
     running.stop().await;
 }
 
-/// A file's answers take time of their own, which a paused clock does not see: so these are
-/// counted, not timed.
+/// Requests are counted and not timed, because a paused clock does not see the time that a file
+/// takes.
 #[tokio::test]
 async fn over_a_file_a_receiver_that_is_back_gets_one_trial_of_two_dispatchers() {
     let folder = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ impl Two {
         }
     }
 
-    /// Both processes end, and start anew over the file.
+    /// Ends both processes, and starts new ones over the file.
     fn restart(&mut self) {
         self.outbox = open(&self.folder);
         let over = || Arc::clone(&self.outbox) as Arc<dyn OutboxStore>;
@@ -267,7 +267,7 @@ async fn a_retry_after_is_for_all_dispatchers_and_outlives_a_restart() {
     assert!(two.outbox.circuits().await.unwrap().is_empty());
 }
 
-/// Two dispatchers and a receiver that fails at random, against a list of what they should do.
+/// Two dispatchers over a receiver that fails at random are compared with a model.
 #[tokio::test]
 async fn two_dispatchers_leave_an_ill_endpoint_alone_as_one_would() {
     let two = Two::new(failing_after(3).per_endpoint(1));

@@ -19,7 +19,7 @@ fn dispatcher(world: &World, outbox: impl OutboxStore + 'static) -> Dispatcher {
     world.dispatcher_over(Arc::new(outbox), DispatcherOptions::new())
 }
 
-/// A payment's outcome, with the checks of the specification made.
+/// Returns a payment's outcome that has passed the checks of the specification.
 async fn outcome(world: &World, dispatcher: &Dispatcher) -> Outgoing {
     let message = samples::all()
         .into_iter()
@@ -82,8 +82,8 @@ async fn a_message_is_sent_if_the_callers_sqlite_transaction_commits() {
     );
 }
 
-/// Another handle of the file is to the first as another process is. The dispatcher would look once
-/// an hour.
+/// A second handle of the file stands for another process. Without a notification the dispatcher
+/// would query the outbox once an hour.
 #[tokio::test]
 async fn a_message_that_another_process_stores_in_a_sqlite_file_is_sent_at_once() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! The ways that deliveries take: proxies, client certificates, and public addresses alone.
+//! Deliveries through proxies, with client certificates, and to public addresses only.
 
 use super::https::deliver_by;
 use crate::authority::Authority;
@@ -19,8 +19,8 @@ use tokio::net::TcpListener;
 
 const LONG: Duration = Duration::from_secs(15);
 
-/// A receiver over TLS under this name, which asks for certificates of these authorities. Returns
-/// its port.
+/// Starts a receiver over TLS under this name, which requires certificates of these authorities.
+/// Returns its port.
 async fn receiver(authority: &Authority, name: &str, clients: Option<ClientAuthorities>) -> u16 {
     let folder = tempfile::tempdir().unwrap();
     let (certificate, key) = authority.issue(name);

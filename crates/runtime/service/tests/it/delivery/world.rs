@@ -37,7 +37,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// The provider's signing key and the decryption keys of two customers, made once.
+/// Returns the provider's signing key and the decryption keys of two customers, made once.
 fn keys() -> &'static (SigningKey, [DecryptionKey; 2]) {
     static KEYS: OnceLock<(SigningKey, [DecryptionKey; 2])> = OnceLock::new();
     KEYS.get_or_init(|| {
@@ -80,7 +80,7 @@ pub(crate) enum Reply {
     Panics,
 }
 
-/// Answers by script, then as `always`. Each request waits for a permit.
+/// A receiver that answers by script, then as `always`. Each request waits for a permit.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     script: Mutex<VecDeque<Reply>>,
@@ -98,7 +98,8 @@ impl Receiver {
         self.script.lock().unwrap().extend(replies);
     }
 
-    /// Replies for one endpoint's requests, which arrive in any order with those of others.
+    /// Sets the replies for one endpoint's requests, which arrive in any order with those of
+    /// others.
     pub(crate) fn script_for(
         &self,
         endpoint: &EndpointId,
@@ -120,7 +121,7 @@ impl Receiver {
         self.all().pop().unwrap()
     }
 
-    /// The number of times that a dispatcher looked whether it is up.
+    /// Returns the number of times that a dispatcher looked if the receiver is up.
     pub(crate) fn looks(&self) -> usize {
         self.looks.load(Ordering::SeqCst)
     }
@@ -234,8 +235,8 @@ impl World {
         }
     }
 
-    /// A dispatcher over another outbox, with endpoints of its own, the same receiver and the same
-    /// clock.
+    /// Makes a dispatcher over another outbox, with its own endpoints, the same receiver and the
+    /// same clock.
     pub(super) fn dispatcher_over(
         &self,
         outbox: Arc<dyn OutboxStore>,
@@ -295,7 +296,7 @@ impl World {
     }
 }
 
-/// The endpoints to which deliveries are paused, or that have not answered since.
+/// Returns the endpoints to which deliveries are paused, or that have not answered since a pause.
 pub(super) async fn paused(outbox: &dyn OutboxStore, now: Timestamp) -> Vec<EndpointId> {
     let circuits = outbox.circuits().await.unwrap();
     let paused = circuits
@@ -315,7 +316,7 @@ pub(crate) fn sealed_by(id: &EndpointId, sealer: Arc<dyn SealPayload>) -> Endpoi
         .unwrap()
 }
 
-/// Headers with new keys.
+/// Makes headers with new keys.
 pub(crate) fn fresh_headers(kind: MessageKind) -> DeliveryHeaders {
     let fresh = HyphenatedUuid::random;
     if kind.answers_a_request() {
