@@ -1,11 +1,11 @@
-//! The form of an answer, by its headers.
+//! The form of an answer, as its headers state it.
 
 use bankrail_http::content;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use std::fmt;
 
-/// The form of an answer, by its headers.
+/// The form of an answer, as its headers state it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnswerForm {
@@ -13,9 +13,9 @@ pub enum AnswerForm {
     Json,
     /// An HTML page.
     Html,
-    /// Compressed in this coding, which every call asks not to be.
+    /// The answer is compressed in this coding, although each call requests an uncompressed one.
     Compressed(&'static str),
-    /// Another form, or none stated.
+    /// The answer has another form, or states none.
     Other,
 }
 

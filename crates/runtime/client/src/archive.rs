@@ -32,23 +32,24 @@ bankrail_values::options! {
         /// The time for which a record is kept. Older ones are removed when another one of their
         /// kind is stored. Default: 30 days.
         max_age: Duration = Duration::from_secs(30 * 24 * 3600),
-        /// The most bytes of the records of a kind; the oldest are removed first. A larger record
-        /// is not kept. Default: 256 MiB.
+        /// The maximum number of bytes of all records of a kind; the oldest are removed first. A
+        /// record that exceeds this alone is not stored. Default: 256 MiB.
         max_kind_bytes: u64 = 256 << 20,
     }
 }
 
-/// An archive of pages and refused deliveries in their received form, to be looked at or imported
-/// again. Cheap to clone.
+/// An archive of pages and refused deliveries in their received form, for inspection or another
+/// import. Cheap to clone.
 ///
 /// - With [`ClientOptions::archive`](crate::ClientOptions::archive), each answer of the statement
-///   endpoint that has a 2xx status is kept with its request, before it is judged: also one that
-///   cannot be read.
+///   endpoint with a 2xx status is stored with its request before it is judged, also if it cannot
+///   be read.
 /// - With [`ReceiversOptions::archive`](crate::receivers::ReceiversOptions::archive), the body of
-///   each delivery is kept that was read whole, has the API key, and is refused with a status from
-///   400 to 499, with the reason. Any sender may have written it: handle it as hostile.
-/// - A record is kept before the answer is judged or sent. An archive that fails or takes longer
-///   than 5 s is logged as an error and counted, and nothing else changes.
+///   each delivery that was read whole, has the API key, and is refused with a status from 400 to
+///   499 is stored with the reason. Handle such a body as hostile, because any sender may have
+///   written it.
+/// - A record is stored before the answer is judged or sent. If the archive fails or takes longer
+///   than 5 s, that is logged as an error and counted, and nothing else changes.
 /// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time. These
 ///   are in clear, account identifiers among them. Use another secret than that of cached tokens,
 ///   in another file. A record can be read only with the secret that sealed it.
@@ -61,7 +62,7 @@ pub struct Archive {
     options: ArchiveOptions,
 }
 
-/// A record of an archive, opened.
+/// A record of an archive with its opened content.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Archived {
@@ -69,7 +70,7 @@ pub struct Archived {
     pub record: ArchiveRecord,
     /// The body of a page's request, or the stage and reason of a refused delivery: one line.
     pub note: String,
-    /// The body as it came.
+    /// The body as received.
     pub body: Vec<u8>,
 }
 
@@ -83,7 +84,7 @@ impl Archive {
     /// call the message id.
     pub const REFUSED_DELIVERY: Kind = Kind::from_static("refused_delivery");
 
-    /// An archive in this store.
+    /// Makes an archive in this store.
     #[must_use]
     pub fn new(
         store: Arc<dyn ArchiveStore>,
@@ -113,7 +114,8 @@ impl Archive {
         }
     }
 
-    /// A record with its content; `None` if no record has this number, or it was removed.
+    /// Returns a record with its content; `None` if no record has this number, or the record was
+    /// removed.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails, or if the record was sealed with another secret or was
@@ -145,8 +147,8 @@ impl Archive {
             .map(Some)
     }
 
-    /// Returns the pages of an account in the order in which they came, to be imported again. They
-    /// are read with these `options`.
+    /// Returns the pages of an account in the order of their arrival, for another import. They are
+    /// read with these `options`.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails.
@@ -161,7 +163,7 @@ impl Archive {
         Ok(Replay::new(self.clone(), account.clone(), options, pages))
     }
 
-    /// Keeps received pages and deliveries. A failure is logged and counted.
+    /// Stores a received page or delivery. A failure is logged and counted.
     pub(crate) async fn keep(&self, label: ArchiveLabel, note: &str, body: &[u8]) {
         // Room for the line break and the cipher's tag: a buffer that grows leaves a copy behind.
         let mut text = Zeroizing::new(Vec::with_capacity(note.len() + body.len() + 64));
@@ -189,7 +191,7 @@ impl Archive {
         };
         let kept: Result<(), StoreError> = kept.await;
         let archived = label.kind.as_str();
-        // The kind of the error only: its text can quote rows of the store.
+        // Logs only the kind of the error, because its text can quote rows of the store.
         if let Err(error) = &kept {
             tracing::error!(archived, error = %error.kind(), "the archive failed");
         }

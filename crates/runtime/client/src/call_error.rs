@@ -1,4 +1,4 @@
-//! The error of a failed call, whichever endpoint it was made to.
+//! The error of a failed call, to either endpoint.
 
 mod suspect;
 
@@ -38,7 +38,7 @@ impl Call {
     }
 }
 
-/// A call that failed, or that was not made.
+/// The error of a call that failed, or that was not made.
 ///
 /// A statement call that gets no token fails with the error of its token call, so
 /// [`CallError::call`] is then [`Call::Token`]. All callers that waited for one token call get a
@@ -68,8 +68,8 @@ pub struct CallError {
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum CallErrorKind {
-    /// Not sent: the account number is reserved for the provider's negative testing and must not be
-    /// used (Specification: "Request statement", test data).
+    /// The call was not sent, because the account number is reserved for the provider's negative
+    /// testing and must not be used (Specification: "Request statement", test data).
     #[error(
         "account number {account} is reserved for the provider's negative testing and must not be used"
     )]
@@ -79,14 +79,14 @@ pub enum CallErrorKind {
         /// The account.
         account: AccountId,
     },
-    /// Not sent: the account identifier is malformed. The service would answer that the account
-    /// does not exist.
+    /// The call was not sent, because the account identifier is malformed. The service would answer
+    /// that the account does not exist.
     #[error("the account identifier is refused")]
     Account(#[source] ValueError),
-    /// Not sent: the client assertion could not be made.
+    /// The call was not sent, because the client assertion could not be made.
     #[error("the client assertion could not be signed")]
     Assertion(#[source] Arc<dyn Error + Send + Sync>),
-    /// Not sent: the key service that holds the assertions' key did not sign.
+    /// The call was not sent, because the key service that holds the assertions' key did not sign.
     #[error("the key of the client assertion could not be used")]
     #[non_exhaustive]
     Signer {
@@ -95,22 +95,23 @@ pub enum CallErrorKind {
         /// The error of the key service.
         source: Arc<dyn Error + Send + Sync>,
     },
-    /// Not sent: the rate limit of these calls, or an earlier `Retry-After`, does not allow a call
-    /// yet.
+    /// The call was not sent, because the rate limit of these calls, or an earlier `Retry-After`,
+    /// does not allow it yet.
     #[error("held back by the rate limit")]
     #[strum(serialize = "held back")]
     HeldBack,
-    /// Not sent: the store of the rate limit's counters failed.
+    /// The call was not sent, because the store of the rate limit's counters failed.
     #[error("the store of the rate limit failed")]
     Counters(#[source] Arc<dyn Error + Send + Sync>),
-    /// No complete answer.
+    /// There was no complete answer.
     #[error("no answer from the endpoint")]
     Transport(#[source] ExchangeError),
     /// The statement endpoint refused the token, and the one that was fetched after it (401).
     #[error("the endpoint refused the token and its successor")]
     Unauthorized,
-    /// The token endpoint refused: 401 for the assertion, 400 for the request (Specification:
-    /// "Obtain access token"). A body with an error code is a refusal under 200 too.
+    /// The token endpoint refused the call: 401 for the assertion, 400 for the request
+    /// (Specification: "Obtain access token"). A body with an error code is a refusal under 200
+    /// too.
     #[error("the endpoint refused the call")]
     #[non_exhaustive]
     Refused {
@@ -122,11 +123,11 @@ pub enum CallErrorKind {
     },
     /// The service counted too many calls: 429. Calls are held back until [`CallError::retry_at`],
     /// the time of the service's `Retry-After`: those for a token, and those for the statement of
-    /// this account. Calls for other accounts are held back for as long as the slowest limit takes
-    /// for one call, and until then only if the next of them is answered with a `Retry-After` too.
-    /// Default: without a `Retry-After`, all calls are held back for as long as the slowest limit
-    /// takes for one, which under the specification's limits is 6 minutes for tokens and 144 s for
-    /// statements.
+    /// this account. Calls for other accounts are held back for the time that the slowest limit
+    /// takes for one call, and until [`CallError::retry_at`] only if the next of them is answered
+    /// with a `Retry-After` too. Default: without a `Retry-After`, all calls are held back for the
+    /// time that the slowest limit takes for one call. Under the specification's limits that is 6
+    /// minutes for tokens and 144 s for statements.
     #[error("the endpoint answered that there were too many calls")]
     #[strum(serialize = "too many calls")]
     TooManyCalls,
@@ -134,16 +135,16 @@ pub enum CallErrorKind {
     /// any status.
     #[error("the endpoint failed")]
     Unavailable,
-    /// An error of the statement endpoint, under any HTTP status (Specification: "Statement error
-    /// response").
+    /// The statement endpoint answered an error, under any HTTP status (Specification: "Statement
+    /// error response").
     #[error("the service answered with an error")]
     #[non_exhaustive]
     Service {
         /// The error's title, cut after 200 characters.
         title: Option<String>,
     },
-    /// An answer that does not come from the endpoint, such as a redirect, an HTML page or a bare
-    /// status.
+    /// The answer does not come from the endpoint: it is a redirect, an HTML page or a bare status,
+    /// for example.
     #[error("expected the endpoint's answer, found {}", found(*form, target.as_deref()))]
     #[non_exhaustive]
     Unexpected {
@@ -152,14 +153,13 @@ pub enum CallErrorKind {
         /// The host and the path of a redirect's target, cut and escaped.
         target: Option<Box<str>>,
     },
-    /// An answer with status 200 whose body is not a token response.
+    /// The answer has status 200, and its body is not a token response.
     #[error("the token response is unusable")]
     Response(#[source] TokenResponseError),
-    /// An answer with a 2xx status whose body is not a statement, or a statement of another
-    /// account.
+    /// The answer has a 2xx status, and its body is not a statement, or is one of another account.
     #[error("the statement's answer is unusable")]
     Reply(#[source] ReplyError),
-    /// A statement whose XML document is unreadable. The error has the document.
+    /// The statement's XML document is unreadable. The error has the document.
     #[error("the statement's document is unreadable")]
     Payload(#[source] Arc<UnreadablePayload>),
     /// The statement cannot be read to its end. The pages before are valid.
@@ -173,14 +173,14 @@ pub enum CallErrorKind {
     #[strum(serialize = "not stored")]
     #[non_exhaustive]
     NotStored {
-        /// The number of times that it was fetched.
+        /// The number of times that the page was fetched.
         times: u32,
     },
     /// The client was closed ([`Client::close`](crate::Client::close)). No call was sent.
     #[error("the client was closed")]
     Closed,
-    /// The task that fetched the token ended without a result: the runtime is shutting down, or it
-    /// panicked.
+    /// The task that fetched the token ended without a result: the runtime is shutting down, or the
+    /// task panicked.
     #[error("the call was abandoned")]
     Abandoned,
 }
@@ -202,8 +202,8 @@ impl CallError {
         }
     }
 
-    /// Returns the kind of the error, for logs and counters. It holds no text of the service and no
-    /// account.
+    /// Returns the kind of the error, for logs and counters, without any text of the service and
+    /// any account.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         (&self.reason).into()
@@ -246,8 +246,8 @@ impl CallError {
             && self.has_code(&ErrorCode::ACCOUNT_NOT_FOUND)
     }
 
-    /// Returns what to check, for whoever runs this side: in words of this crate, without an
-    /// account. A text of the service chooses among them.
+    /// Returns advice on what to check, for the operator of this side, without an account. The
+    /// advice is a text of this crate, which the service's error selects.
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {
         if let Some(suspect) = self.suspect() {
@@ -310,7 +310,7 @@ impl CallError {
         .into()
     }
 
-    /// Returns why there was no answer, or what is wrong with it, in words of this crate.
+    /// Returns the cause of a missing or wrong answer, as a text of this crate.
     pub(crate) fn cause(&self) -> Option<Cow<'static, str>> {
         Some(match &self.reason {
             CallErrorKind::Transport(error) => error.cause().into(),
@@ -414,18 +414,18 @@ fn is_transient(code: &str) -> bool {
 pub struct UnreadablePayload {
     pub(crate) xml: String,
     pub(crate) source: ReadError,
-    /// The page without the entries that cannot be read, if that is all that is wrong with it.
+    /// The page without its unreadable entries, if it has no other fault.
     pub(crate) readable: Option<StatementPage>,
 }
 
 impl UnreadablePayload {
-    /// The XML text as received.
+    /// Returns the XML text as received.
     #[must_use]
     pub fn xml(&self) -> &str {
         &self.xml
     }
 
-    /// The error of the reader, with its place.
+    /// Returns the error of the reader, with its place.
     #[must_use]
     pub fn read_error(&self) -> &ReadError {
         &self.source

@@ -25,7 +25,8 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Credentials with a key in memory. If the key has an id, assertions have it as their `kid`.
+    /// Creates credentials with a key in memory. If the key has an id, assertions have it as their
+    /// `kid`.
     pub fn new(
         code: CustomerCode,
         signing_key: SigningKey,
@@ -38,8 +39,8 @@ impl Credentials {
         }
     }
 
-    /// Credentials with a key in an HSM or a key service. It signs once for each token, and may
-    /// take as long as a call to the service ([`ClientOptions::timeout`]).
+    /// Creates credentials with a key in an HSM or a key service. The key signs once for each
+    /// token, and may take as long as a call to the service ([`ClientOptions::timeout`]).
     pub fn remote(
         code: CustomerCode,
         signer: Arc<dyn RemoteSigner>,
@@ -63,9 +64,9 @@ pub(crate) enum AssertionKey {
 /// A client of one customer of one service. Cheap to clone; clones share token, limits and
 /// connections.
 ///
-/// Make one client and keep it. Two clients of one customer do not see each other's calls and
-/// tokens, and a restarted client has lost its own. [`ClientOptions::counters`] and
-/// [`ClientOptions::token_cache`] share and keep them.
+/// Make one client and keep it. Two clients of one customer do not share their counts of calls and
+/// tokens, and a restart loses both. [`ClientOptions::counters`] and [`ClientOptions::token_cache`]
+/// share and store them.
 #[derive(Clone, Debug)]
 pub struct Client {
     tokens: TokenSource,
@@ -74,7 +75,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the service at `base_url`: https, with or without a path, such as
+    /// Creates a client of the service at `base_url`: https, with or without a path, such as
     /// `https://api.example.com/corporate`.
     ///
     /// # Errors
@@ -88,53 +89,54 @@ impl Client {
         options.into_client(credentials, base_url)
     }
 
-    /// Tries each part that a statement needs, and returns what to change: name, connection and
-    /// TLS, clock, API key and assertion, scopes, and the service of statements. For a first start,
-    /// and for whoever looks for a fault.
+    /// Tries each part that a statement needs, and returns findings and advice: name, connection
+    /// and TLS, clock, API key and assertion, scopes, and the service of statements. Use this for a
+    /// first start, and to find a fault.
     ///
-    /// - A new token is asked for, which is one of the token calls (10 an hour), also while another
-    ///   is valid: a valid token proves nothing about the key. The client uses the new one from
-    ///   then on. Only if the service refuses the assertion, the two audiences that the service's
-    ///   metadata may name are tried, if they are of the token endpoint's own host, with a token
-    ///   call for each.
-    /// - Of an account it asks for the statement, which is one of the statement calls. Nothing else
-    ///   shows whether the token's scopes are enough. Without an account, the service is asked
+    /// - The probe requests a new token, which is one of the token calls (10 an hour), even while
+    ///   a token is valid, because that does not prove that the key is right. The client then uses
+    ///   the new token. Only if the service refuses the assertion, the two audiences that the
+    ///   service's metadata may name are tried, if they are of the token endpoint's own host, with
+    ///   a token call for each.
+    /// - With an account, the probe requests its statement, which is one of the statement calls;
+    ///   only that shows whether the token's scopes suffice. Without an account, it sends a request
     ///   without a token, which uses up no call.
     pub async fn probe(&self, account: Option<&AccountId>) -> Probe {
         Probe::of(self.tokens(), self.statements(), account).await
     }
 
-    /// Signs assertions with this key from now on, here and in all clones. The token at hand stays
+    /// Replaces the key that signs assertions, here and in all clones. The current token stays
     /// until it is renewed.
     ///
-    /// The service must know the public half before, beside the old one.
+    /// The service must know the new public key before this call, in addition to the old one.
     pub fn replace_signing_key(&self, signing_key: SigningKey) {
         self.tokens.replace_key(AssertionKey::Here(signing_key));
     }
 
-    /// Signs assertions with this remote key from now on, as [`Client::replace_signing_key`].
+    /// Replaces the key that signs assertions by a remote one, as [`Client::replace_signing_key`]
+    /// does.
     pub fn replace_remote_signer(&self, signer: Arc<dyn RemoteSigner>) {
         self.tokens.replace_key(AssertionKey::Elsewhere(signer));
     }
 
-    /// Ends every wait at once, for a shutdown: a call that waits for the rate limit or for a
+    /// Ends all waiting at once, for a shutdown. A call that waits for the rate limit or for a
     /// token, and every later call, here and in all clones, fails with
-    /// [`CallErrorKind::Closed`](crate::CallErrorKind::Closed). It cannot be undone.
+    /// [`CallErrorKind::Closed`](crate::CallErrorKind::Closed). Closing cannot be undone.
     ///
     /// A call that was already sent is not ended, because the service may have counted it: its
-    /// caller gets the answer, within [`ClientOptions::timeout`], and a token that comes is put
-    /// into the token cache. Drop the caller's future to wait for less.
+    /// caller gets the answer, within [`ClientOptions::timeout`], and a token that arrives is put
+    /// into the token cache. Drop the caller's future to wait no longer.
     pub fn close(&self) {
         self.closing.close();
     }
 
-    /// The source of the customer's access tokens.
+    /// Returns the source of the customer's access tokens.
     #[must_use]
     pub fn tokens(&self) -> &TokenSource {
         &self.tokens
     }
 
-    /// The client of the statement endpoint.
+    /// Returns the client of the statement endpoint.
     #[must_use]
     pub fn statements(&self) -> &StatementClient {
         &self.statements

@@ -1,6 +1,7 @@
-//! The arrangement of a customer and its provider, from the file `connection.toml`: the client, the
-//! receivers and their server are made of it. `bankrail provider` writes such a file, with its keys
-//! and certificates, for each of its demo customers, and the other commands of the program read it.
+//! The arrangement of a customer and its provider, from the file `connection.toml`, from which the
+//! client, the receivers and their server are made. `bankrail provider` writes such a file, with
+//! its keys and certificates, for each of its demo customers, and the other commands of the program
+//! read it.
 //!
 //! ```no_run
 //! use bankrail_client::receivers::ReceiversOptions;
@@ -23,8 +24,9 @@
 //! # The file
 //!
 //! Its members are the fields of [`Connection`], and those of [`ReceiverConnection`] under
-//! `[receivers]`. Other members are refused. Files are named relative to the folder of
-//! `connection.toml`. It holds secrets: only its owner should be able to read it.
+//! `[receivers]`. Other members are refused. Names of files are relative to the folder of
+//! `connection.toml`. Only its owner should be able to read `connection.toml`, because it has
+//! secrets.
 //!
 //! ```toml
 //! base_url = "https://bank.example"
@@ -66,12 +68,12 @@
 //!
 //! # Keys that do not belong together
 //!
-//! [`Connection::open`] refuses them, so that a mistake shows at the start and not in a refusal of
-//! the provider.
+//! [`Connection::open`] refuses such keys, so that a mistake shows at the start and not in a
+//! refusal of the provider.
 //!
-//! - A private key beside a public one of its name that is not its other half: `signing.pub.pem`
-//!   beside `signing.pem`, and beside `decryption.pem` both `decryption.pub.pem` and
-//!   `encryption.pub.pem`.
+//! - A private key in the same folder as a public key of its name that does not belong to it:
+//!   `signing.pub.pem` beside `signing.pem`, and beside `decryption.pem` both `decryption.pub.pem`
+//!   and `encryption.pub.pem`.
 //! - One key for signing and for decrypting. An operation of one use can serve an attack on the
 //!   other (RFC 8725 section 3.1).
 //!
@@ -102,17 +104,17 @@ const MAX_FILE_BYTES: usize = 64 * 1024;
 /// The arrangement of a customer and its provider: the members of the file `connection.toml`, which
 /// the [module](self) shows.
 ///
-/// Its serde form is the file's, **with API keys in the clear**. `Debug` does not show them.
+/// The serde form is the file's, **with API keys in the clear**. `Debug` does not show them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Connection {
     /// The address of the provider: https, with or without a path, such as `https://bank.example`.
     pub base_url: String,
-    /// The address of the token endpoint. Without it: `base_url` and `/v1.0/auth`.
+    /// The address of the token endpoint. Default: `base_url` and `/v1.0/auth`.
     pub token_url: Option<String>,
-    /// The claim `aud` of an assertion, exactly as the provider expects it. Without it: the address
-    /// of the token endpoint.
+    /// The claim `aud` of an assertion, exactly as the provider expects it. Default: the address of
+    /// the token endpoint.
     pub audience: Option<String>,
     /// The customer code, the claim `sub` of an assertion.
     #[serde(serialize_with = "write_text", deserialize_with = "read_text")]
@@ -120,25 +122,25 @@ pub struct Connection {
     /// The API key that is sent to the provider.
     #[serde(serialize_with = "write_secret", deserialize_with = "read_secret")]
     pub api_key: SecretString,
-    /// The header of that API key. Without it: `apikey`.
+    /// The header of that API key. Default: `apikey`.
     pub api_key_header: Option<String>,
-    /// The scopes to ask for. Without them: the documented scope of statements.
+    /// The scopes to request. Default: the documented scope of statements.
     #[serde(default)]
     pub scopes: Vec<String>,
     /// The file of the private key that signs assertions: PEM, DER or JWK, of 2048 to 8192 bits,
     /// without a pass phrase.
     pub signing_key: PathBuf,
-    /// The name of that key, the `kid` of an assertion's header. Without it: that of a JWK,
+    /// The name of the signing key, the `kid` of an assertion's header. Default: that of a JWK,
     /// otherwise none.
     pub signing_kid: Option<String>,
-    /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Without it:
-    /// those of the operating system.
+    /// A file of the certificate authorities of the provider as PEM, at most 4 MiB. Default: those
+    /// of the operating system.
     pub roots: Option<PathBuf>,
-    /// True if the authorities of the operating system are trusted beside those of `roots`.
+    /// True if the authorities of the operating system are trusted in addition to those of `roots`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub system_roots: bool,
     /// The proxy of calls, as [`Proxy::parse`](crate::Proxy::parse) reads it, such as
-    /// `socks5h://proxy.example:1080`. Without it: that of the environment.
+    /// `socks5h://proxy.example:1080`. Default: that of the environment.
     #[serde(
         default,
         serialize_with = "write_proxy",
@@ -149,23 +151,23 @@ pub struct Connection {
     /// The hosts that are called without `proxy`, as [`Proxy::except`](crate::Proxy::except) reads
     /// them.
     pub no_proxy: Option<String>,
-    /// The file of the certificate that is shown to a service which asks for one, with its private
-    /// key, as PEM, at most 1 MiB. It may be replaced while a program runs.
+    /// The file of the certificate that is shown to a service that requires one, with its private
+    /// key, as PEM, at most 1 MiB. The file may be replaced while a program runs.
     pub client_certificate: Option<PathBuf>,
     /// True if the provider counts 25 statement calls an hour for each account instead of for the
     /// customer ([`ClientOptions::limit_per_account`](crate::ClientOptions::limit_per_account)).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub limit_per_account: bool,
-    /// The accounts whose statements may be asked for.
+    /// The accounts whose statements may be requested.
     #[serde(
         default,
         serialize_with = "write_texts",
         deserialize_with = "read_texts"
     )]
     pub accounts: Vec<AccountId>,
-    /// The receivers of webhooks. Without it: none.
+    /// The receivers of webhooks. Default: none.
     pub receivers: Option<ReceiverConnection>,
-    /// The file that it was read from, for errors.
+    /// The file that the connection was read from, for errors.
     #[serde(skip, default = "unnamed")]
     file: PathBuf,
 }
@@ -177,8 +179,8 @@ pub struct Connection {
 pub struct ReceiverConnection {
     /// The address and port to listen on, such as `0.0.0.0:9443`.
     pub listen: SocketAddr,
-    /// The file of the certificate that is shown there as PEM, followed by the intermediate
-    /// certificates, at most 1 MiB. It may be replaced while a program runs.
+    /// The file of the server's certificate as PEM, followed by the intermediate certificates, at
+    /// most 1 MiB. The file may be replaced while a program runs.
     pub certificate: PathBuf,
     /// The file of the certificate's private key as PEM.
     pub certificate_key: PathBuf,
@@ -202,17 +204,18 @@ pub struct ReceiverConnection {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub trusted_proxies: Vec<IpNet>,
-    /// The file of the certificate authorities of callers as PEM, at most 4 MiB: a caller without a
-    /// certificate of theirs is refused in the handshake. Without it, no certificate is asked for.
+    /// The file of the certificate authorities of callers as PEM, at most 4 MiB: the handshake
+    /// refuses a caller without a certificate that they have issued. Default: callers need no
+    /// certificate.
     pub client_roots: Option<PathBuf>,
-    /// True if a caller may also show no certificate.
+    /// True if a caller without a certificate may connect too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub client_certificate_optional: bool,
 }
 
 impl Connection {
-    /// A connection that is not read from a file, with the signing key in `signing.pem` and without
-    /// what may be absent.
+    /// Creates a connection that is not read from a file, with the signing key in `signing.pem` and
+    /// without optional members.
     #[must_use]
     pub fn new(base_url: impl Into<String>, customer: CustomerCode, api_key: SecretString) -> Self {
         Self {
@@ -238,12 +241,12 @@ impl Connection {
     }
 
     /// Reads the file, or `connection.toml` in the folder of this name, of at most 64 KiB. The
-    /// names of files in it become relative to the working folder. Files with secrets that every
-    /// user of the machine may read are logged. Blocks while it reads.
+    /// names of files in it become relative to the working folder. A file with secrets that every
+    /// user of the machine may read is logged. This blocks while it reads.
     ///
     /// # Errors
-    /// [`ConnectionError`] if it cannot be read, is no such file, or names keys that do not belong
-    /// together.
+    /// [`ConnectionError`] if the file cannot be read, is no connection, or names keys that do not
+    /// belong together.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ConnectionError> {
         let file = Self::file_of(path);
         let text =
@@ -259,11 +262,11 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Reads the text of a `connection.toml`, whose name is in errors. The names of files in it
-    /// stay as they are, and no other file is looked at.
+    /// Reads the text of a `connection.toml`; errors name `file`. The names of files in the text
+    /// stay as they are, and no other file is read.
     ///
     /// # Errors
-    /// [`ConnectionError::Toml`], which quotes no value of a member that is a secret.
+    /// [`ConnectionError::Toml`], which does not quote the value of a secret member.
     pub fn from_toml(text: &str, file: impl Into<PathBuf>) -> Result<Self, ConnectionError> {
         let file = file.into();
         match toml::from_str(text) {
@@ -272,8 +275,8 @@ impl Connection {
         }
     }
 
-    /// The file that [`Connection::open`] reads for this name: `connection.toml` in a folder, or
-    /// the file itself.
+    /// Returns the file that [`Connection::open`] reads for this name: `connection.toml` in a
+    /// folder, or the file itself.
     #[must_use]
     pub fn file_of(path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
@@ -284,7 +287,7 @@ impl Connection {
         }
     }
 
-    /// Names files relative to a folder.
+    /// Joins the names of the connection's files to its folder.
     fn place(&mut self, folder: &Path) {
         let place = |file: &mut PathBuf| *file = folder.join(&*file);
         place(&mut self.signing_key);
@@ -300,14 +303,14 @@ impl Connection {
     }
 }
 
-/// The name of a connection that was not read from a file.
+/// Returns the name in errors of a connection that was not read from a file.
 fn unnamed() -> PathBuf {
     "the connection".into()
 }
 
 impl ReceiverConnection {
-    /// Receivers at this address, with the files that `bankrail provider` writes: `receiver.pem`,
-    /// `receiver-key.pem`, `decryption.pem` and `provider.jwks.json`.
+    /// Creates receivers at this address, with the files that `bankrail provider` writes:
+    /// `receiver.pem`, `receiver-key.pem`, `decryption.pem` and `provider.jwks.json`.
     #[must_use]
     pub fn new(listen: SocketAddr, api_key: SecretString) -> Self {
         Self {

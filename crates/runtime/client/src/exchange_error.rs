@@ -1,5 +1,5 @@
-//! Errors of an HTTP exchange: why there was no answer, and what to check. Both come from the kinds
-//! of the errors below, never from their texts.
+//! Errors of an HTTP exchange, each with the cause and advice. Both follow from the kinds of the
+//! source errors, never from their texts.
 
 use bankrail_http::__private::BodyError;
 use bankrail_http::tls::{TlsFault, error_chain};
@@ -17,15 +17,16 @@ pub(crate) fn cause(error: impl Into<Box<dyn Error + Send + Sync>>) -> Cause {
     Arc::from(error.into())
 }
 
-/// No complete answer came. No variant and no cause shows an address, a header or a body.
+/// The error of an exchange without a complete answer. No variant and no cause shows an address, a
+/// header or a body.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
     /// The service was not reached, and nothing was sent.
     #[error("the service was not reached")]
     Connect(#[source] Arc<dyn Error + Send + Sync>),
-    /// No complete answer within the time allowed. The service may have counted and answered the
-    /// call.
+    /// There was no complete answer within the time allowed. The service may have counted and
+    /// answered the call.
     #[error("no complete answer within {after:?}")]
     #[non_exhaustive]
     TimedOut {
@@ -99,19 +100,20 @@ impl ExchangeError {
         !matches!(self, Self::TooLarge { .. })
     }
 
-    /// Returns the part of the call in which it failed.
+    /// Returns the part of the call that failed.
     #[must_use]
     pub fn phase(&self) -> CallPhase {
         Diagnosis::of(self).phase
     }
 
-    /// Returns why it failed, in words of this crate: no text of the peer, no address.
+    /// Returns the cause of the failure as a text of this crate, without a text of the peer or an
+    /// address.
     #[must_use]
     pub fn cause(&self) -> &'static str {
         Diagnosis::of(self).cause
     }
 
-    /// Returns what to check, for whoever runs this side.
+    /// Returns advice on what to check, for the operator of this side.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         Diagnosis::of(self).advice
@@ -230,8 +232,8 @@ impl Diagnosis {
     }
 }
 
-/// Returns the fault of a server that refuses the client's certificate. In TLS 1.3 it does so after
-/// the handshake, and HTTP/2 keeps the kind and the text of the error alone.
+/// Returns the fault of a server that refuses the client's certificate. In TLS 1.3 the refusal
+/// follows the handshake, and HTTP/2 preserves only the kind and the text of the error.
 fn refused_late(phase: CallPhase, error: &(dyn Error + 'static)) -> Option<TlsFault> {
     let is_tls = find::<io::Error>(error)?.kind() == io::ErrorKind::InvalidData;
     (phase == CallPhase::Answer && is_tls).then_some(TlsFault::Refused)
@@ -242,7 +244,7 @@ fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a 
     error_chain(error).find_map(<dyn Error>::downcast_ref)
 }
 
-/// A name that the operating system does not resolve.
+/// The error of a name that the operating system does not resolve.
 #[derive(Debug, thiserror::Error)]
 #[error("the name was not resolved")]
 pub(crate) struct NotResolved(#[source] pub(crate) io::Error);

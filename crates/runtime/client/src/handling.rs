@@ -3,8 +3,8 @@
 /// The pauses in seconds of a default schedule of retries: doubled each time, up to 15 min.
 pub(crate) const RETRY_SECONDS: [u64; 12] = [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900];
 
-/// `Self` is `T`. Beside `Future<Output = T>`, which infers the types of closures, it has the
-/// compiler name the remedy.
+/// A bound that `Self` is `T`. In addition to `Future<Output = T>`, which infers the types of
+/// closures, this bound makes the compiler name the remedy.
 #[diagnostic::on_unimplemented(
     message = "the handler returns `{Self}`, and `{T}` is expected",
     label = "this handler returns `{Self}`",

@@ -1,5 +1,5 @@
 //! Counts through the `metrics` facade. `docs/metrics.md` lists the names and labels, which are
-//! stable. A label has one of a fixed set of values: no text of a peer's.
+//! stable. A label has one of a fixed set of values, never a text of a peer.
 //!
 //! Without the feature `metrics`, each function is empty.
 #![cfg_attr(
@@ -41,7 +41,7 @@ fn owned(labels: &[(&'static str, &str)]) -> Vec<metrics::Label> {
     labels.iter().map(owned).collect()
 }
 
-/// Describes the metrics to the recorder, if it is there already.
+/// Describes the metrics to the recorder, if one is installed already.
 pub(crate) fn describe() {
     #[cfg(feature = "metrics")]
     {

@@ -27,7 +27,8 @@ impl Closing {
         *self.0.borrow()
     }
 
-    /// Awaits `work`; `None` as soon as the client is closed, at once if it already was.
+    /// Awaits `work`, and returns `None` as soon as the client is closed, at once if it was closed
+    /// before.
     pub(crate) async fn unless_closed<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         // Subscribed before the wait, so that no closing in between is missed.
         let mut watched = self.0.subscribe();
@@ -44,7 +45,8 @@ impl Closing {
     }
 }
 
-/// The calls of each account, where the service counts them apart or holds them back.
+/// The pacers of single accounts, where the service counts an account's calls apart or holds them
+/// back.
 #[derive(Debug)]
 pub(crate) struct AccountPacers {
     policy: Policy,
@@ -63,7 +65,7 @@ impl AccountPacers {
         }
     }
 
-    /// Returns the pacer of an account that has one.
+    /// Returns the pacer of an account, if it has one.
     pub(crate) fn known(&self, account: &str) -> Option<Arc<Pacer>> {
         let pacers = self.pacers.lock().unwrap_or_else(PoisonError::into_inner);
         pacers.get(account).cloned()

@@ -1,4 +1,4 @@
-//! The customer's side: waiting instead of being refused.
+//! The pacer of the customer's calls, which waits instead of being refused.
 
 mod unsent;
 
@@ -14,11 +14,11 @@ use unsent::{Replacement, Unsent};
 
 /// Waits until a call may be made, so that the provider does not refuse it.
 ///
-/// The pacer counts the calls that it has let go itself, under the provider's policy and
-/// [`Counting::Admitted`]. It sees neither the provider's clock nor how long a call is on its way,
-/// so it keeps a guard, a short time. It lets no call go when a window begins or ends within the
-/// guard, and judges each call as of that much earlier. Under either algorithm and way of counting,
-/// no call is refused on these conditions.
+/// The pacer counts the calls that it has released itself, under the provider's policy and
+/// [`Counting::Admitted`]. The pacer knows neither the provider's clock nor the time that a call
+/// takes to arrive, so it keeps a guard, a short time. It releases no call when a window begins or
+/// ends within the guard, and judges each call as if it were earlier by the guard. Under either
+/// algorithm and way of counting, no call is refused on these conditions.
 ///
 /// - Each call reaches the provider when its clock shows the time at which this clock let the call
 ///   go, give or take the guard.
@@ -27,8 +27,8 @@ use unsent::{Replacement, Unsent};
 /// Waiting has these properties.
 ///
 /// - Fair: calls are let go in the order in which they began to wait, regardless of their cost.
-/// - Cancellable: a call that stops waiting charges nothing. A call that is dropped while a shared
-///   store is being asked may have charged there.
+/// - Cancellable: a call that stops waiting charges nothing. A call that is dropped during a
+///   query of a shared store may have been charged there.
 /// - Shared, with [`PacerOptions::counters`]: several processes keep one count, and each is fair
 ///   among its own calls.
 /// - Logged: a call that waits for more than a second is logged once, at `INFO`, with `call_type`
@@ -53,12 +53,13 @@ pub struct Pacer {
     call_type: CallType,
     policy: Policy,
     options: PacerOptions,
-    /// The wait that a service asked for.
+    /// The wait that a service demanded.
     hold: std::sync::Mutex<Option<Hold>>,
     /// The time until which the first in line waits, in milliseconds. Later calls in the queue read
     /// it.
     opens: AtomicI64,
-    /// tokio's lock is handed on in the order of arrival; the first in line holds it while waiting.
+    /// The first call in line holds this lock while it waits. Tokio's lock is handed on in the
+    /// order of arrival.
     turn: Mutex<()>,
     unsent: std::sync::Mutex<Unsent>,
 }
@@ -153,7 +154,7 @@ pub struct Permit {
     cost: u32,
 }
 
-/// Nothing is let go before this time.
+/// A time before which no call is released.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     begun: Timestamp,
@@ -161,8 +162,8 @@ struct Hold {
 }
 
 impl Hold {
-    /// Returns the hold as of now, if it lasts beyond. If the clock was set back to before the hold
-    /// began, it ends that much earlier.
+    /// Returns the hold as of now, unless it is over. If the clock was set back to before the hold
+    /// began, the hold ends that much earlier.
     fn as_of(self, now: Timestamp) -> Option<Self> {
         let set_back = self.begun.saturating_since(now);
         let until = self.until.saturating_sub(set_back);
@@ -171,23 +172,23 @@ impl Hold {
     }
 }
 
-/// The clock may be set while a call waits, so it is read again at least this often.
+/// The longest time between two readings of the clock, which may be set while a call waits.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
-/// A wait of more than this is logged.
+/// The shortest wait that is logged.
 const MIN_LOGGED_WAIT: Duration = Duration::from_secs(1);
 
 /// A call that waits.
 struct Waiting {
     begun: Timestamp,
-    /// The latest time at which it may be let go.
+    /// The latest time at which the call may be released.
     deadline: Timestamp,
     logged: bool,
 }
 
 impl Pacer {
-    /// A pacer for one customer's calls of one type. By default it waits for up to a minute, counts
-    /// by itself, and keeps a guard of 100 ms.
+    /// Creates a pacer for one customer's calls of one type. The default options wait for up to a
+    /// minute, count in this pacer alone, and keep a guard of 100 ms.
     #[must_use]
     pub fn new(call_type: CallType, policy: Policy, options: PacerOptions) -> Self {
         Self {
@@ -202,13 +203,13 @@ impl Pacer {
         }
     }
 
-    /// Returns when a call of `cost` may be made, and counts it, unless it goes in place of one
-    /// that was [not sent](Pacer::not_sent) because the limits refuse it otherwise.
+    /// Waits until a call of `cost` may be made, and counts it. If the limits refuse the call, it
+    /// may replace one that was [not sent](Pacer::not_sent), and is not counted.
     ///
     /// # Errors
-    /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window: no waiting helps.
-    /// [`PaceError::Held`] when the call would have to wait longer than [`Pacing`] allows.
-    /// [`PaceError::Store`] when the counters fail.
+    /// [`PaceError::Cost`], at once, when `cost` is above the limit of a window, so that waiting
+    /// cannot help. [`PaceError::Held`] when the call would have to wait longer than [`Pacing`]
+    /// allows. [`PaceError::Store`] when the counters fail.
     pub async fn acquire(&self, cost: u32) -> Result<Permit, PaceError> {
         self.policy.check_cost(cost)?;
         let begun = self.options.clock.now();
@@ -252,21 +253,22 @@ impl Pacer {
         }
     }
 
-    /// Gives back a call that was let go and never sent: the provider has not counted it. If
-    /// the limits refuse another call of this pacer with the same cost, that one goes in its place
-    /// without being counted again. Both must fall into the same of the policy's longest windows;
-    /// after that, the count has no effect any more.
+    /// Gives back a released call that was never sent and that the provider has not counted. If the
+    /// limits refuse another call of this pacer with the same cost, that call replaces it without
+    /// being counted again. Both calls must be in the same window of the policy's longest length;
+    /// later the count has no effect any more.
     ///
     /// A call given back is known to this pacer only, not to others over the same
-    /// [`PacerOptions::counters`] and not after a restart. In a window shorter than the longest
-    /// one, the call is alone among this pacer's calls; those of others are not seen.
+    /// [`PacerOptions::counters`] and not after a restart. In windows shorter than the longest one,
+    /// the replacing call is alone among this pacer's calls; calls of other pacers are not
+    /// considered.
     pub fn not_sent(&self, call: Permit) {
         self.unsent().give_back(call);
     }
 
-    /// Lets no call go before `at`: for the `Retry-After` of a refusal in spite of the pacing. The
-    /// latest time given counts. If the clock is set back meanwhile, the wait is not longer than it
-    /// was by the clock of this call.
+    /// Releases no call before `at`: for the `Retry-After` of a refusal in spite of the pacing. The
+    /// latest given time counts. If the clock is set back meanwhile, the wait does not become
+    /// longer.
     pub fn hold_until(&self, at: Timestamp) {
         let now = self.options.clock.now();
         let mut hold = self.hold();
@@ -275,13 +277,13 @@ impl Pacer {
         *hold = Some(Hold { begun: now, until });
     }
 
-    /// The policy that calls are paced by.
+    /// Returns the policy that calls are paced by.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// The clock that calls are paced by.
+    /// Returns the clock that calls are paced by.
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
         &*self.options.clock
@@ -307,8 +309,8 @@ impl Pacer {
         Ok(())
     }
 
-    /// Returns the time from which a window of this length is clear of its boundary, if it is not
-    /// now.
+    /// Returns the time at which the guard of a window's boundary ends, for windows of this length;
+    /// `None` outside the guard.
     fn guarded(&self, length: u32, now: Timestamp) -> Option<Timestamp> {
         let (length, guard) = (
             i64::from(length),
@@ -353,7 +355,7 @@ impl Pacer {
         self.hold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Charges the call if it is allowed; when it will be if not.
+    /// Charges the call if it is allowed; otherwise returns the time at which it will be.
     async fn charge(&self, now: Timestamp, cost: u32) -> Result<Option<Timestamp>, PaceError> {
         let judged_at = self.judged_at(now);
         let charge = Charge::new(
@@ -385,7 +387,7 @@ impl Pacer {
         })
     }
 
-    /// The time at which a call that goes now is counted.
+    /// Returns the time at which a call that is released now is counted.
     fn judged_at(&self, now: Timestamp) -> Timestamp {
         now.saturating_sub(self.guard())
     }

@@ -1,4 +1,4 @@
-//! Polling accounts: each new entry of their statements is handed over once.
+//! The poller of accounts, which hands over each new entry of their statements once.
 
 mod account;
 mod error;
@@ -43,11 +43,11 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 
 /// Polls the statements of accounts, and hands each new entry to a handler.
 ///
-/// - New entries are found by [`AccountPoll`](bankrail_statement::AccountPoll), and kept in a
-///   store. With [`Poller::transactional`], the effect of the handler and the record of the entries
+/// - [`AccountPoll`](bankrail_statement::AccountPoll) finds new entries, and a store records
+///   them. With [`Poller::transactional`], the effect of the handler and the record of the entries
 ///   are one transaction of the store, so the effect happens exactly once. With [`Poller::new`],
-///   the entries are recorded after the handler, so that after a crash it gets some again, with the
-///   same [`NewEntry::id`].
+///   the entries are recorded after the handler, so that after a crash the handler gets some again,
+///   with the same [`NewEntry::id`].
 /// - Only booked entries are handed over, or all of them with [`PollerOptions::unbooked`].
 /// - The relation of an entry to earlier ones is handed over with it: an entry that the bank has
 ///   booked under another reference, or corrected, replaces the earlier one. Entries that vanish,
@@ -136,7 +136,7 @@ struct PollerState {
     sink: Box<dyn Sink>,
     accounts: Vec<PolledAccount>,
     board: Board,
-    /// Held while a page is fetched and handed over.
+    /// The walks of the accounts. The lock is held while a page is fetched and handed over.
     slots: Mutex<Vec<Slot>>,
     resumed: Notify,
 }
@@ -189,9 +189,9 @@ bankrail_values::options! {
 const MIN_RETENTION: Duration = Duration::from_secs(2 * 24 * 3600);
 
 impl Poller {
-    /// A poller whose handler has its own effects: at least once. If the process ends between the
-    /// effect and its record, the page is handed over again as the bank lists it then. The effect
-    /// of an entry that the bank no longer lists by then is not undone.
+    /// Creates a poller whose handler has its own effects, which happen at least once. If the
+    /// process ends between the effect and its record, the page is handed over again as the bank
+    /// lists it then. The effect of an entry that the bank no longer lists by then is not undone.
     ///
     /// If an account occurs twice, the last one counts.
     #[must_use = "a poller polls while its `run` is awaited"]
@@ -213,7 +213,8 @@ impl Poller {
         )
     }
 
-    /// A poller whose handler prepares work for the store's own transaction: exactly once.
+    /// Creates a poller whose handler prepares work for the store's own transaction, so that the
+    /// effect happens exactly once.
     ///
     /// If an account occurs twice, the last one counts.
     #[must_use = "a poller polls while its `run` is awaited"]
@@ -317,7 +318,7 @@ impl Poller {
     }
 
     /// Fetches and hands over the pages that are due now, and returns the number of recorded ones.
-    /// For tests, and for callers with their own loop. Failures are in [`Poller::status`].
+    /// This is for tests, and for callers with their own loop. Failures are in [`Poller::status`].
     pub async fn run_due(&self) -> usize {
         let (_stopping, stopped) = watch::channel(false);
         let mut recorded = 0;
@@ -350,16 +351,16 @@ impl Poller {
             .map(|status| status.state)
     }
 
-    /// Checks that all accounts are polled as they should be, for `/readyz`. One account makes it
-    /// fail: where a supervisor withdraws what is not ready, and the same process receives
-    /// webhooks, leave it to alarms over the metrics instead.
+    /// Checks that all accounts are polled as they should be, for `/readyz`. One account makes the
+    /// check fail. If a supervisor withdraws programs that are not ready, and the same process
+    /// receives webhooks, use alarms over the metrics instead.
     ///
     /// # Errors
     /// [`PollerCheckError`] until this poller has recorded a page of some account, and while the
     /// service refuses the key or the token. Also if an account is stopped, or if no page of one
-    /// was recorded for two hours and twice its interval, counted from when the poller was made.
-    /// Where the accounts need the calls of an hour and more for their last polls of a day, it is
-    /// two hours more than that takes.
+    /// was recorded for two hours and twice its interval, counted from when the poller was made. If
+    /// the last polls of a day take all calls of an hour or more, the time is two hours more than
+    /// they take.
     pub fn check(&self) -> Result<(), PollerCheckError> {
         let planned = plan::longest_wait(self.0.accounts.len(), self.calls_an_hour());
         let longest =
@@ -373,8 +374,8 @@ impl Poller {
         }
     }
 
-    /// Polls an account at once that is stopped ([`AccountStatus::stopped_since`]), also one whose
-    /// retry waits, and returns whether it had to wait.
+    /// Polls a stopped account at once ([`AccountStatus::stopped_since`]), also one that waits for
+    /// its retry. Returns true if the account was waiting.
     pub fn resume(&self, account: &AccountId) -> bool {
         let index = self
             .0
@@ -430,7 +431,8 @@ impl Poller {
         }
     }
 
-    /// Lets waits end as if the clock had not been set back, by a minute or more since `before`.
+    /// Adjusts waits to a clock that was set back by a minute or more since `before`, so that they
+    /// do not become longer.
     fn follow_clock(&self, before: &mut (Instant, Timestamp)) {
         const MIN_CLOCK_STEP: Duration = Duration::from_secs(60);
         let now = (Instant::now(), self.now());
@@ -509,7 +511,7 @@ impl Poller {
     }
 }
 
-/// The clock may be set while the poller waits, so it is read again at least this often.
+/// The longest time between two readings of the clock, which may be set while the poller waits.
 const LONGEST_SLEEP: Duration = Duration::from_secs(10);
 
 type Slots<'a> = MutexGuard<'a, Vec<Slot>>;

@@ -2,9 +2,9 @@
 //! the worker that handles what they stored (Specification: "Webhook receivers").
 //!
 //! A delivery passes, in this order: the API key, the size limit, the headers, the envelope,
-//! decryption and verification, the message of the receiver's own kind, the inbox. Then it is
-//! answered 200 with the acknowledgement. After that, a [`Worker`] takes the message from the inbox
-//! and handles it.
+//! decryption and verification, the message of the receiver's own kind, the inbox. Then the
+//! receiver answers 200 with the acknowledgement. After that, a [`Worker`] takes the message from
+//! the inbox and handles it.
 //!
 //! | what | answer |
 //! |---|---|

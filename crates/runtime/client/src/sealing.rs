@@ -1,6 +1,5 @@
-//! Sealing of the records that this side keeps in a store, with AES-256-GCM (NIST SP 800-38D). The
-//! key is a secret of the caller's, the nonce is 96 random bits, and the library that of the RSA
-//! back end.
+//! Sealing of the records that this side stores, with AES-256-GCM (NIST SP 800-38D). The key is the
+//! caller's secret, the nonce is 96 random bits, and the library is that of the RSA back end.
 
 #[cfg(feature = "aws-lc")]
 use self::aws_lc as cipher;
@@ -19,8 +18,8 @@ const NONCE_BYTES: usize = 12;
 /// The version of the sealed form, its first byte. A text of another version is not opened.
 pub(crate) const VERSION: u8 = 1;
 
-/// Seals a text, bound to the associated bytes. `None` without random bytes from the system. The
-/// text needs room for the tag, so that no copy of it is left behind.
+/// Seals a text, bound to the associated bytes. Returns `None` if the system gives no random bytes.
+/// The text's buffer needs room for the tag, so that no copy is left in memory.
 pub(crate) fn seal(
     secret: &SealingSecret,
     associated: &[u8],
@@ -33,7 +32,7 @@ pub(crate) fn seal(
     Some([&[VERSION], nonce.as_slice(), &encrypted].concat())
 }
 
-/// Opens what was sealed with this secret and bound to these bytes.
+/// Opens a text that was sealed with this secret and bound to these bytes.
 pub(crate) fn open(
     secret: &SealingSecret,
     associated: &[u8],
@@ -48,16 +47,17 @@ pub(crate) fn open(
     }
 }
 
-/// The secret that seals what is kept in a store: a customer's tokens in a
+/// The secret that seals stored records: a customer's tokens in a
 /// [`TokenCache`](bankrail_client_assertion::token::TokenCache), or the records of an
-/// [`Archive`](crate::Archive). It is 32 random bytes, the same after a restart and in all
+/// [`Archive`](crate::Archive). The secret is 32 random bytes, the same after a restart and in all
 /// processes that share the store.
 ///
-/// - Keep it apart from the store, as the signing key is: who has both can read what was sealed.
-/// - Use it for one thing only: a cache of tokens and an archive have a secret each.
-/// - Records sealed with another secret cannot be opened any more. For tokens that costs one token
-///   call; for an archive it is lost.
-/// - `Debug` shows none of it, and its memory is overwritten when it is dropped.
+/// - Keep it apart from the store, as the signing key is: anybody who has both can read the
+///   records.
+/// - Use it for one store only: a cache of tokens and an archive each have their own secret.
+/// - Records sealed with another secret cannot be opened any more. For tokens that costs one
+///   token call; an archive is lost.
+/// - `Debug` shows no part of the secret, and its memory is overwritten on drop.
 ///
 /// ```
 /// use bankrail_client::SealingSecret;
@@ -73,7 +73,7 @@ impl SealingSecret {
     /// The length of a secret, in bytes.
     pub const LEN: usize = 32;
 
-    /// A secret made from 32 random bytes.
+    /// Makes a secret from 32 random bytes.
     #[must_use]
     pub fn from_bytes(secret: [u8; Self::LEN]) -> Self {
         Self(Zeroizing::new(secret))
@@ -89,13 +89,13 @@ impl SealingSecret {
     }
 
     /// Reads the secret from a file, in base64. If there is no such file, it is made with a new
-    /// secret: whole from the moment that it has its name, and readable by its owner alone. Of
-    /// several processes that make it at the same moment, all get the secret of the first.
+    /// secret. The file is whole from the moment that it has its name, and only its owner can read
+    /// it. If several processes make it at the same moment, all get the secret of the first.
     ///
     /// # Errors
-    /// [`SecretFileError`] if the file cannot be read or made, or has something else in it. In
-    /// place of a file that is removed, one with another secret is made: what was sealed with the
-    /// old secret cannot be opened any more.
+    /// [`SecretFileError`] if the file cannot be read or made, or has other content. If the file
+    /// was removed, a file with another secret is made, and records that were sealed with the old
+    /// secret cannot be opened any more.
     pub fn open_or_create(path: impl AsRef<Path>) -> Result<Self, SecretFileError> {
         open_or_create_secret(path.as_ref()).map(Self)
     }

@@ -1,4 +1,4 @@
-//! Statements: one page, page by page, or all pages.
+//! The client of statements: one page, page by page, or all pages.
 
 mod page;
 mod pages;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 ///
 /// - A reserved account number is refused before anything is sent.
 /// - Calls keep to the limit of 25 an hour; see [`Pacing`](crate::Pacing).
-/// - A token that the service refuses is replaced once in a call.
+/// - If the service refuses the token, a call replaces it once.
 /// - The service's error is recognised with any HTTP status.
 /// - Cheap to clone; clones share limits and connections.
 #[derive(Clone, Debug)]
@@ -76,7 +76,8 @@ impl StatementClient {
         self.page_or(request, Err).await
     }
 
-    /// Fetches one page. `or` is given the error of a fetched page first.
+    /// Fetches one page. `or` first gets the error of a fetched page, which it may replace by a
+    /// page.
     pub(crate) async fn page_or(
         &self,
         request: &StatementRequest,
@@ -119,7 +120,8 @@ impl StatementClient {
         Pages::new(self.clone(), request, PageWalk::new())
     }
 
-    /// Continues a walk after the page of a checkpoint. The request must be the one of that walk.
+    /// Continues a walk after the page of a checkpoint. The request must be the same as in that
+    /// walk.
     #[must_use]
     pub fn resume(&self, request: StatementRequest, checkpoint: Checkpoint) -> Pages {
         Pages::new(self.clone(), request, PageWalk::resume(checkpoint))
@@ -135,7 +137,7 @@ impl StatementClient {
         self.pages(StatementRequest::new(account)).collect().await
     }
 
-    /// The time by the client's clock.
+    /// Returns the time by the client's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.0.caller.now()
     }
@@ -148,8 +150,8 @@ impl StatementClient {
         &self.0.caller
     }
 
-    /// The status of the answer to a request without a token, which is refused and counts as no
-    /// call.
+    /// Sends a request without a token, which is refused and counts as no call, and returns the
+    /// answer's status.
     pub(crate) async fn unauthorized(&self) -> Result<u16, CallError> {
         self.0
             .caller
@@ -182,10 +184,10 @@ impl StatementClient {
 
     /// Holds calls back until the time of an answer's `Retry-After`, and returns that time.
     ///
-    /// The limits are a customer's, but an answer does not show whether it is meant for the account
-    /// or for all of them. So the account waits until then, and the others for one call of the
-    /// slowest limit only. If the next account gets a `Retry-After` too, with no good answer
-    /// between, it is meant for all, and all wait until then.
+    /// The limits are a customer's, but an answer does not show whether its `Retry-After` is meant
+    /// for the account or for all accounts. So the account waits until that time, and the others
+    /// wait only for the time that the slowest limit takes for one call. If the next account gets a
+    /// `Retry-After` too, without a success in between, all accounts wait until that time.
     fn hold(&self, request: &StatementRequest, reply: &Reply) -> Option<Timestamp> {
         let (caller, pacer, account) = (&self.0.caller, self.pacer(request), request.account_id());
         if self.counts_apart() {

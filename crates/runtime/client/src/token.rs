@@ -22,14 +22,14 @@ pub struct Token {
     /// The scopes of the token: those of the service's answer, or the requested ones if the answer
     /// has none.
     pub scopes: ScopeSet,
-    /// The time of the request, which is not after the token's life began.
+    /// The time of the request, which is not later than the start of the token's lifetime.
     pub asked_at: Timestamp,
-    /// The time from which it is no longer used. Its lifetime is counted from [`Token::asked_at`],
-    /// so this is not after its real end.
+    /// The time from which on the token is no longer used. The lifetime is counted from
+    /// [`Token::asked_at`], so this is not later than the token's real end.
     pub expires_at: Timestamp,
     /// The request key of the token call.
     pub request_key: Option<HyphenatedUuid>,
-    /// The sealed token, as the token cache holds it.
+    /// The sealed token, as it is in the token cache.
     sealed: Option<CachedToken>,
 }
 

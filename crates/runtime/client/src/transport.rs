@@ -1,5 +1,5 @@
-//! Calls of one endpoint: within its limits, without redirects, with a bounded answer, and no
-//! secret in an error.
+//! Calls of one endpoint within its limits, without redirects, with a bounded answer, and without
+//! secrets in errors.
 
 use crate::answer_form::AnswerForm;
 use crate::call_error::{Call, CallError, CallErrorKind};
@@ -30,7 +30,7 @@ pub(crate) struct Caller {
     /// The time-out of the whole exchange, from connecting to the last byte.
     pub(crate) timeout: Duration,
     pub(crate) endpoint: EndpointUrl,
-    /// The call that it makes.
+    /// The kind of call that this makes.
     pub(crate) call: Call,
     /// The header of the API key, and the key.
     pub(crate) api_key: (HeaderName, HeaderValue),
@@ -43,7 +43,7 @@ pub(crate) struct Caller {
     pub(crate) failing: Mutex<(&'static str, u32)>,
 }
 
-/// A call that may be sent. If it is dropped instead, it does not count.
+/// A call that may be sent. A call that is dropped unsent is not counted.
 #[must_use]
 pub(crate) struct Admitted {
     pacer: Arc<Pacer>,
@@ -77,13 +77,13 @@ pub(crate) struct Reply {
     pub(crate) form: AnswerForm,
     /// The host and the path of a redirect's target.
     pub(crate) target: Option<Box<str>>,
-    /// Overwritten when dropped, because a token's answer is secret; for other answers this costs
-    /// little.
+    /// The body, which is overwritten on drop because a token's answer is secret; for other answers
+    /// this costs little.
     pub(crate) body: Zeroizing<Vec<u8>>,
 }
 
 impl Caller {
-    /// Waits until the call may be sent, and counts it then.
+    /// Waits until the call may be sent, then counts it.
     pub(crate) async fn admit(&self, pacer: &Arc<Pacer>) -> Result<Admitted, CallError> {
         let begun = self.now();
         let reason = match self.closing.unless_closed(pacer.acquire(1)).await {
@@ -143,7 +143,7 @@ impl Caller {
         outcome.map_err(|error| self.failure(CallErrorKind::Transport(error)))
     }
 
-    /// Posts `body` without a token: the service refuses that, and no limit counts it.
+    /// Posts `body` without a token, which the service refuses and no limit counts.
     pub(crate) async fn post_uncounted(
         &self,
         content_type: &'static str,
@@ -174,7 +174,7 @@ impl Caller {
             .body(body)
     }
 
-    /// Asks for a document beside the endpoint, without the API key, which no limit counts.
+    /// Requests another document of the endpoint's host without the API key, which no limit counts.
     pub(crate) async fn look(&self, path: &str) -> Result<Reply, ExchangeError> {
         let mut url = self.endpoint.url().clone();
         url.set_path(path);
@@ -236,14 +236,14 @@ impl Caller {
         Some(self.hold_for(pacer, wait))
     }
 
-    /// Holds calls back after a 429. Without `Retry-After`, they are held back for as long as the
-    /// slowest limit takes for one call, because a service may count refused calls too.
+    /// Holds calls back after a 429. Without `Retry-After`, calls are held back for the time that
+    /// the slowest limit takes for one call, because a service may count refused calls too.
     pub(crate) fn hold_refused(&self, pacer: &Pacer, reply: &Reply) -> Timestamp {
         self.hold(pacer, reply)
             .unwrap_or_else(|| self.hold_for(pacer, Self::pause(pacer)))
     }
 
-    /// Returns for how long the slowest limit takes for one call.
+    /// Returns the time that the slowest limit takes for one call.
     pub(crate) fn pause(pacer: &Pacer) -> Duration {
         let windows = pacer.policy().windows().iter();
         let slowest = windows
@@ -269,7 +269,7 @@ impl Caller {
     /// eighth and so on in a row, and otherwise at `DEBUG`. The log has the kind of the error, not
     /// its text, which can quote the service.
     ///
-    /// A call that this side held back, or did not make because it is ending, is no failure of the
+    /// A call that this side held back, or did not make because of a shutdown, is no failure of the
     /// service.
     pub(crate) fn failed(&self, what: &'static str, error: &CallError) {
         // Without a token, a statement call has no answer of the statement endpoint.

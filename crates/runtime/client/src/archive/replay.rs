@@ -1,4 +1,4 @@
-//! Pages of an archive, taken in again by a poller.
+//! The pages of an archive, imported again by a poller.
 
 use super::Archive;
 use crate::poller::{PageFuture, PageSource};
@@ -11,19 +11,19 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// The number of waits in a row of a poller that has taken in no page, after which the import ends.
+/// The number of waits in a row without an imported page, after which the import ends.
 const MAX_IDLE_LOOKS: u32 = 100;
 
-/// The archived pages of an account in the place of the statement endpoint, at the times at which
-/// they were asked for ([`Archive::replay`]). Cheap to clone; clones share everything.
+/// The archived pages of an account in place of the statement endpoint, at the times of their
+/// requests ([`Archive::replay`]). Cheap to clone; clones share everything.
 ///
 /// A poller over an archive and an empty store hands over the same entries as the poller whose
 /// client kept the pages, if it has the same options. Each page is imported once, in its order.
 ///
-/// - Where a page was asked for with another cursor than the poller's, the poller is interrupted
-///   and begins at the position that it has recorded. That happens after a restart of the process
-///   or a failed call. If the recorded position has another cursor too, the page is taken as the
-///   first one of a full walk.
+/// - If a page was requested with another cursor than the poller's, as after a restart of the
+///   process or a failed call, the poller is interrupted and begins at its recorded position. If
+///   the recorded position has another cursor too, the page is taken as the first one of a full
+///   walk.
 /// - A record that cannot be read as a statement is left out and listed ([`Imported::unreadable`]).
 ///
 /// ```no_run
@@ -54,8 +54,8 @@ struct ReplayState {
     read: ReadOptions,
     pages: Vec<ArchiveRecord>,
     progress: Mutex<Progress>,
-    /// The poller has to be interrupted: it asked for a page after the last one or with another
-    /// cursor, or the archive failed.
+    /// Notified when the poller has to be interrupted: it requested a page after the last one or
+    /// with another cursor, or the archive failed.
     interrupted: Notify,
 }
 
@@ -71,13 +71,13 @@ struct Progress {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// The number of pages that were taken in.
+    /// The number of imported pages.
     pub pages: usize,
     /// The numbers of the records that could not be read as a statement.
     pub unreadable: Vec<u64>,
 }
 
-/// The reason for which not all pages were imported. To try again, begin with an empty store.
+/// The reason why not all pages were imported. To try again, begin with an empty store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -87,7 +87,7 @@ pub enum ImportError {
     /// The poller has stopped the account.
     #[error("the poller stopped the account")]
     Stopped(#[source] Arc<PollError>),
-    /// The poller asks for no more pages: it does not poll the account, or its store fails.
+    /// The poller requests no more pages, because it does not poll the account or its store fails.
     #[error("the poller imports no pages of the account")]
     Idle,
 }
@@ -118,7 +118,8 @@ impl Replay {
         }))
     }
 
-    /// Lets a poller over these pages take them all in. The poller must not run elsewhere.
+    /// Runs a poller over these pages until it has imported them all. The poller must not run
+    /// elsewhere.
     ///
     /// # Errors
     /// [`ImportError`] if it does not import all of them.
@@ -161,7 +162,7 @@ impl Replay {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of records that were taken in or left out.
+    /// Returns the number of records that were imported or left out.
     fn taken(&self) -> usize {
         let imported = &self.progress().imported;
         imported.pages + imported.unreadable.len()

@@ -3,9 +3,9 @@
 use bankrail_client_assertion::token::TokenErrorCode;
 use std::borrow::Cow;
 
-/// The part of a token call that a refusal makes suspect. The code names the kind of fault; some
-/// services also describe it, although the rules ask them to give no reason for a refused
-/// assertion.
+/// The part of a token call that a refusal makes suspect. The code names the kind of fault. Some
+/// services also describe the fault, although the rules demand that they give no reason for a
+/// refused assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Suspect {
     Scope,
@@ -27,7 +27,7 @@ impl Suspect {
         description: &str,
         clock_ahead: Option<i64>,
     ) -> Self {
-        /// Words of a description, in small letters, and the part that they accuse.
+        /// Words of a refusal's description, in lower case, and the part that they make suspect.
         const WORDS: [(&[&str], Suspect); 3] = [
             (&["api key", "apikey", "api-key"], Suspect::ApiKey),
             (&["audience", "\"aud\"", "'aud'"], Suspect::Audience),
@@ -72,7 +72,7 @@ impl Suspect {
 /// The difference between two clocks from which on this side's clock is suspected.
 const SUSPECT_CLOCK_SECONDS: u64 = 60;
 
-/// Returns what to do about a clock that is ahead by this many seconds, if it is suspect.
+/// Returns the advice about a clock that is ahead by this many seconds, if that makes it suspect.
 pub(crate) fn about_clock(ahead: i64) -> Option<String> {
     let side = if ahead > 0 { "ahead of" } else { "behind" };
     let by = ahead.unsigned_abs();

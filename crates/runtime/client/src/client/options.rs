@@ -45,16 +45,16 @@ bankrail_values::options! {
         /// the customer builds"). Default:
         /// [`AssertionBuilder::DEFAULT_LIFETIME`](bankrail_client_assertion::AssertionBuilder::DEFAULT_LIFETIME).
         assertion_lifetime(Duration => Some): Option<Duration> = None,
-        /// Adds a random `jti` to assertions, which the specification does not list. Without it,
-        /// two assertions that expire in the same second are the same text, and a service may
-        /// refuse the second as a replay. Default: yes.
+        /// If true, assertions have a random `jti`, which the specification does not list. Without
+        /// a `jti`, two assertions that expire in the same second are the same text, and a service
+        /// may refuse the second as a replay. Default: true.
         jti: bool = true,
         /// The certificate authorities that are trusted. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
-        /// The certificate that is shown to a service which asks for one. Default: none.
+        /// The certificate that is shown to a service that requires one. Default: none.
         client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
         /// The proxy of calls over https. Default: that of the environment
-        /// ([`Proxy::from_environment`]), of which a malformed value is an error.
+        /// ([`Proxy::from_environment`]); a malformed value there is an error.
         proxy(Proxy => Some): Option<Proxy> = None,
         /// Allows `http://` for loopback hosts, and then ignores the environment's proxies. **For
         /// tests on one machine only**: every program that can read the loopback interface can read
@@ -72,14 +72,14 @@ bankrail_values::options! {
         /// [`TokenResponse::MAX_BYTES`](bankrail_client_assertion::token::TokenResponse::MAX_BYTES).
         max_statement_bytes: usize = Self::DEFAULT_MAX_STATEMENT_BYTES,
         /// The options for reading documents; [`ReadOptions::deny_findings`] also refuses answers
-        /// that have findings. A poller does without entries that cannot be read
+        /// that have findings. A poller skips entries that cannot be read
         /// ([`StatementPage::unread`](crate::StatementPage::unread)), unless findings refuse the
         /// document. Default: tolerant.
         read_options: ReadOptions = ReadOptions::default(),
         /// The treatment of a call that the limits, or a `Retry-After`, do not allow yet. Default:
-        /// it waits for up to a minute. If that is too short, it fails at once with the time from
-        /// which it is allowed ([`CallError::retry_at`](crate::CallError::retry_at)). A wait of
-        /// more than a second is logged once, at `INFO`, with `until`, and
+        /// the call waits for up to a minute. If that is too short, the call fails at once with the
+        /// time from which it is allowed ([`CallError::retry_at`](crate::CallError::retry_at)). A
+        /// wait of more than a second is logged once, at `INFO`, with `until`, and
         /// [`Client::close`](super::Client::close) ends it.
         pacing: Pacing = Pacing::default(),
         /// The limits of token calls, if they differ from the specification's;
@@ -88,11 +88,12 @@ bankrail_values::options! {
         /// The limits of statement calls, if they differ from the specification's;
         /// [`Policy::unlimited`] for none. Default: 25 an hour.
         statement_limits: Policy = default_limits(CallType::Statement),
-        /// Follows a service that counts statement calls for each account instead of for the
-        /// customer. Each account then has its own [`ClientOptions::statement_limits`], and a
-        /// `Retry-After` holds back the calls of that account only. A poller whose call waits for
-        /// one account does not poll the others meanwhile ([`Pacing::Fail`](crate::Pacing::Fail)
-        /// lets it go on). Default: no (Default: "Limits").
+        /// If true, the client expects a service that counts statement calls for each account
+        /// instead of for the customer. Each account then has its own
+        /// [`ClientOptions::statement_limits`], and a `Retry-After` holds back the calls of that
+        /// account only. A poller whose call waits for one account does not poll the others
+        /// meanwhile ([`Pacing::Fail`](crate::Pacing::Fail) lets it go on). Default: false
+        /// (Default: "Limits").
         limit_per_account: bool = false,
         /// Counters in a store, for a customer that calls from more than one process, or whose
         /// process may be restarted within an hour. Default: the client's own counters in memory. A
@@ -101,23 +102,24 @@ bankrail_values::options! {
         /// With counters in a store, a program that crashes and restarts makes no more calls than
         /// the limits allow. That is 10 token calls an hour without a
         /// [`ClientOptions::token_cache`], and one for each token's life with it. A `Retry-After`
-        /// is not kept: each start may meet the service's refusal once more, within the limits.
+        /// is not stored, so each start may cause one more refusal by the service, within the
+        /// limits.
         counters(Arc<dyn CounterStore> => Some): Option<Arc<dyn CounterStore>> = None,
-        /// A store for access tokens, and the secret that seals them there. A new client then uses
-        /// the token of the previous one instead of one of ten token calls an hour. Default: tokens
-        /// are kept in memory only.
+        /// The store for access tokens, and the secret that seals them there. A new client then
+        /// uses the token of the previous one instead of one of ten token calls an hour. Default:
+        /// tokens are kept in memory only.
         ///
         /// - A token is found again by a client with the same token endpoint, customer code, scopes
         ///   and secret.
-        /// - It is sealed with AES-256-GCM together with its scopes, its times and the key of its
-        ///   call. Its expiry is in the clear, and is sealed too.
-        /// - What cannot be opened, because it was sealed with another secret or by another
-        ///   version, or was changed, is ignored with a warning in the log, and replaced. A store
-        ///   that fails is a warning too: the client then goes on as if it had none.
+        /// - A token is sealed with AES-256-GCM together with its scopes, its times and the key
+        ///   of its call. The token's expiry is also in the clear.
+        /// - A token that cannot be opened, because it was sealed with another secret or by
+        ///   another version, or was changed, is ignored with a warning in the log, and replaced.
+        ///   If the store fails, the client logs a warning and goes on without it.
         /// - A token that the service refuses is removed, unless another one has replaced it.
-        /// - Tokens are shared as they are found, without locks. One client makes one token call at
-        ///   a time, and looks into the cache before it and again after having waited for the rate
-        ///   limit. Clients that start at once on an empty cache may each make a call. With
+        /// - Clients share tokens without locks. One client makes one token call at a time, and
+        ///   looks into the cache before it and again after having waited for the rate limit.
+        ///   Clients that start at once on an empty cache may each make a call. With
         ///   [`ClientOptions::counters`] shared too, the limit of two calls a second lets two of
         ///   them go; the others wait, look again, and find the token if one was answered
         ///   meanwhile.
@@ -243,8 +245,8 @@ impl ClientOptions {
         })
     }
 
-    /// Returns the header of the API key: any but those that a call has anyway, of which one
-    /// carries the token.
+    /// Returns the header of the API key, which must not be a header that calls have for another
+    /// purpose, such as the token's.
     fn checked_header(&self) -> Result<HeaderName, ClientOptionsError> {
         let header = HeaderName::try_from(&self.api_key_header)
             .ok()
@@ -283,8 +285,8 @@ impl ClientOptions {
     }
 }
 
-/// The reason for which a [`Client`](super::Client) cannot be made from its credentials, address
-/// and options.
+/// The reason why a [`Client`](super::Client) cannot be made from its credentials, address and
+/// options.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientOptionsError {
@@ -306,8 +308,8 @@ pub enum ClientOptionsError {
     /// The API key is empty or has characters that a header cannot carry.
     #[error("expected an API key of visible characters")]
     ApiKey,
-    /// [`ClientOptions::api_key_header`] is not the name of a header, or is one that every call
-    /// has.
+    /// [`ClientOptions::api_key_header`] is not the name of a header, or names one that calls have
+    /// for another purpose.
     #[error("expected a header that only the API key uses, found {found}")]
     #[non_exhaustive]
     ApiKeyHeader {

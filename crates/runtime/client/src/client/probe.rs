@@ -1,4 +1,4 @@
-//! The check of everything that a customer's first statement needs.
+//! The probe of all parts that a customer's first statement needs.
 
 use crate::call_error::{CallError, about_clock};
 use crate::exchange_error::CallPhase;
@@ -18,8 +18,8 @@ const METADATA: [&str; 2] = [
     "/.well-known/openid-configuration",
 ];
 
-/// The outcome of [`Client::probe`](super::Client::probe), step by step; a step that fails may be
-/// the last. `Display` writes a line for each.
+/// The outcome of [`Client::probe`](super::Client::probe), step by step; a failed step may be the
+/// last. `Display` writes a line for each step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Probe {
@@ -33,7 +33,7 @@ pub struct Probe {
 pub struct ProbeStep {
     /// The name of the step: `reach`, `clock`, `token`, `scopes`, and `service` or `account`.
     pub name: &'static str,
-    /// The finding, in words of this crate.
+    /// The finding, as a text of this crate.
     pub found: String,
     /// The change to make; `None` if the step passed.
     pub advice: Option<Cow<'static, str>>,
@@ -111,8 +111,8 @@ fn failed(
     }
 }
 
-/// Asks for the metadata, and returns the audiences that it names; `None` if there was no answer. A
-/// service without metadata answers that it has none, which shows as much of the way.
+/// Requests the metadata, and returns the audiences that it names; `None` if there was no answer.
+/// The answer of a service without metadata also shows that the service was reached.
 async fn reach(exchange: &Exchange, steps: &mut Vec<ProbeStep>) -> Option<Vec<Audience>> {
     let (url, mut clock_ahead) = (exchange.caller.endpoint.url(), None);
     let mut audiences = Vec::new();
@@ -160,9 +160,9 @@ fn named_audiences(metadata: &[u8]) -> Vec<Audience> {
         .collect()
 }
 
-/// Tries other audiences for a refused assertion, each with a token call: those of the token
-/// endpoint's own host. For another one, an assertion would be good at that host, and it is sent to
-/// this one.
+/// Tries other audiences for a refused assertion, each with a token call. Only audiences at the
+/// token endpoint's own host are tried: an assertion for another host would be valid there, and
+/// this host would get it.
 async fn refused(exchange: &Exchange, error: &CallError, audiences: Vec<Audience>) -> ProbeStep {
     let url = exchange.caller.endpoint.url();
     let found = format!("there is none from {url} ({})", described(error));
@@ -202,8 +202,8 @@ fn scopes(exchange: &Exchange, token: &Token) -> ProbeStep {
     }
 }
 
-/// Asks for a statement: of the account with its token, and otherwise without a token, which no
-/// limit counts.
+/// Requests the statement of the account, or without an account sends a request without a token,
+/// which no limit counts.
 async fn statement(statements: &StatementClient, account: Option<&AccountId>) -> ProbeStep {
     let url = statements.caller().endpoint.url();
     let error = match account {

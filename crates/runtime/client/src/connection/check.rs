@@ -1,13 +1,13 @@
-//! Checks of a connection's files: keys that do not belong together, secrets that every user of the
-//! machine may read.
+//! Checks of a connection's files for keys that do not belong together, and for secrets that every
+//! user of the machine may read.
 
 use super::{Connection, ConnectionError, keys};
 use bankrail_http::files;
 use bankrail_jose::PublicKey;
 use std::path::{Path, PathBuf};
 
-/// Compares the private keys with the public ones beside them, and with each other. A private key
-/// that is absent or unreadable is the concern of whoever needs it.
+/// Compares the private keys with the public ones in their folder, and with each other. An absent
+/// or unreadable private key is ignored: its use reports it.
 pub(super) fn keys(connection: &Connection) -> Result<(), ConnectionError> {
     let signing = compared(&connection.signing_key)?;
     let Some(receivers) = &connection.receivers else {
@@ -27,8 +27,8 @@ pub(super) fn keys(connection: &Connection) -> Result<(), ConnectionError> {
     Ok(())
 }
 
-/// Warns of the files with secrets that every user of the machine may read. The server warns of the
-/// key of its certificate.
+/// Warns of files with secrets that every user of the machine may read. For the key of the server's
+/// certificate, the server does so.
 pub(super) fn secrets(connection: &Connection) {
     let own = connection.receivers.as_ref();
     [&connection.file, &connection.signing_key]
@@ -41,7 +41,7 @@ pub(super) fn secrets(connection: &Connection) {
         });
 }
 
-/// The public half of a private key, after it was compared with the files beside it.
+/// Returns the public half of a private key, after a comparison with the public keys in its folder.
 fn compared(private: &Path) -> Result<Option<PublicKey>, ConnectionError> {
     let Some(own) = keys::material(private)
         .ok()
@@ -60,8 +60,8 @@ fn compared(private: &Path) -> Result<Option<PublicKey>, ConnectionError> {
     Ok(Some(own))
 }
 
-/// The files of the public half: `signing.pub.pem` of `signing.pem`, and of `decryption.pem` also
-/// `encryption.pub.pem`.
+/// Returns the possible files of the public half: `signing.pub.pem` of `signing.pem`, and of
+/// `decryption.pem` also `encryption.pub.pem`.
 fn beside(private: &Path) -> Vec<PathBuf> {
     let Some(name) = private.file_stem().and_then(|name| name.to_str()) else {
         return Vec::new();

@@ -9,20 +9,20 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The reason for which nothing can be made of a connection, with the file. No error holds a
-/// secret.
+/// The reason why a connection cannot be used, with the file. No error holds a secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// `connection.toml` is not what the [module](crate::connection) describes.
+    /// The text of `connection.toml` is not of the form that the [module](crate::connection)
+    /// describes.
     #[error("{}: line {line}: {}{reason}", .file.display(), named(.member.as_deref()))]
     Toml {
         /// The file.
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// The member whose value is refused; `None` if the reason names it, or if it is no member
-        /// at all.
+        /// The member whose value is refused; `None` if the reason names the member, or if the
+        /// fault is in no member.
         member: Option<String>,
         /// The reason, without the value of a secret.
         reason: String,
@@ -35,7 +35,7 @@ pub enum ConnectionError {
         /// The cause.
         source: io::Error,
     },
-    /// A file has no key for its use.
+    /// A file has no key that fits its use.
     #[error("{}", .file.display())]
     Key {
         /// The file.
@@ -49,7 +49,7 @@ pub enum ConnectionError {
         /// The file.
         file: PathBuf,
     },
-    /// The public key beside a private one is not its other half.
+    /// The public key in the folder of a private one does not belong to it.
     #[error("{}: expected the public half of {}, found another key", .public.display(), .private.display())]
     NotPublicHalf {
         /// The file of the private key.
@@ -57,7 +57,7 @@ pub enum ConnectionError {
         /// The file of the public key.
         public: PathBuf,
     },
-    /// One key for two uses.
+    /// One key has two uses.
     #[error("{}: expected another key than that of {}, found the same", .decryption.display(), .signing.display())]
     SameKey {
         /// The file of the key that signs assertions.
@@ -68,8 +68,8 @@ pub enum ConnectionError {
     /// The provider's public keys cannot be read.
     #[error("the provider's keys cannot be used")]
     ProviderKeys(#[source] KeyFolderError),
-    /// Certificate and key of the receivers cannot be used, such as a key that is another
-    /// certificate's.
+    /// The certificate or the key of the receivers cannot be used: the key may belong to another
+    /// certificate, for example.
     #[error("{} and {}", .certificate.display(), .certificate_key.display())]
     Certificate {
         /// The file of the certificate.
@@ -82,7 +82,7 @@ pub enum ConnectionError {
     /// No client can be made.
     #[error("{}", .file.display())]
     Client {
-        /// The connection.
+        /// The file of the connection.
         file: PathBuf,
         /// The cause.
         source: ClientOptionsError,
@@ -95,16 +95,16 @@ pub enum ConnectionError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// Receivers are asked for, and the connection has none.
+    /// The program needs receivers, and the connection has none.
     #[error("{}: expected [receivers], found none", .file.display())]
     NoReceivers {
-        /// The connection.
+        /// The file of the connection.
         file: PathBuf,
     },
-    /// The address of the receivers cannot be listened on.
+    /// The server cannot listen on the address of the receivers.
     #[error("{}: {listen} cannot be listened on", .file.display())]
     Listen {
-        /// The connection.
+        /// The file of the connection.
         file: PathBuf,
         /// The address.
         listen: SocketAddr,
@@ -129,8 +129,8 @@ fn named(member: Option<&str>) -> String {
         .unwrap_or_default()
 }
 
-/// Makes the error of a text. Serde quotes the value of a member of another type, so members that
-/// are secrets have their own function that reads them.
+/// Makes the error of a text. Serde quotes a value of the wrong type, so secret members have their
+/// own function that reads them.
 pub(super) fn toml(file: PathBuf, text: &str, error: &toml::de::Error) -> ConnectionError {
     let before = error
         .span()

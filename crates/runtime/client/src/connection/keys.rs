@@ -22,7 +22,7 @@ pub(super) fn material(file: &Path) -> Result<KeyMaterial, ConnectionError> {
     })
 }
 
-/// Reads the keys of a file for one use. Those of a set that are left out are logged.
+/// Reads the keys of a file for one use. Keys of a set that do not fit are left out and logged.
 pub(super) fn keys<K: KeyHandle>(file: &Path) -> Result<KeySet<K>, ConnectionError> {
     let read = material(file)?.into_keys(&KeyOptions::new());
     let (keys, unusable) = read.map_err(|source| ConnectionError::Key {

@@ -23,9 +23,9 @@ const MAX_ROOTS_BYTES: usize = 4 << 20;
 const RELOAD: Duration = Duration::from_secs(60);
 
 impl Connection {
-    /// Makes a client of the provider, with further options, over which the connection's members
-    /// prevail. Within a tokio runtime, the client certificate is read again once a minute, until
-    /// the runtime ends; one that cannot be used is logged, and the old one stays.
+    /// Makes a client of the provider. The connection's members prevail over `options`. Within a
+    /// tokio runtime, the client certificate is read again once a minute, until the runtime ends.
+    /// If the new one cannot be used, that is logged and the old one stays.
     ///
     /// # Errors
     /// [`ConnectionError`] if a file cannot be read or a member cannot be used.
@@ -89,8 +89,8 @@ impl Connection {
 
     /// Makes the receivers of webhooks, which store messages in this inbox, with further options.
     /// The provider's keys come before [`ReceiversOptions::sender_keys`]; they are read again once
-    /// a minute, until the runtime ends, and when no key verifies a message. Those that are not
-    /// usable are logged.
+    /// a minute, until the runtime ends, and when no key verifies a message. Unusable keys are
+    /// logged.
     ///
     /// # Errors
     /// [`ConnectionError`] if the connection has no receivers, a file cannot be read, or a member

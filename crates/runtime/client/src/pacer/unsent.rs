@@ -4,22 +4,22 @@ use super::Permit;
 use bankrail_rate_limit::Policy;
 use bankrail_values::Timestamp;
 
-/// Calls that were counted and not sent, so that others can go in their place. There are no more
-/// than the longest window allows, because each was counted in it.
+/// Calls that were counted and not sent, so that others can replace them. Their number is at most
+/// the limit of the longest window, because each was counted in it.
 #[derive(Debug, Default)]
 pub(super) struct Unsent {
     calls: Vec<Permit>,
-    /// The time at which a call was last let go.
+    /// The time at which a call was last released.
     last: Option<Timestamp>,
 }
 
-/// The answer to a call that asks to replace one that was not sent.
+/// The answer for a call that could replace one that was not sent.
 pub(super) enum Replacement {
     /// No unsent call can be replaced.
     Refused,
-    /// One can be replaced at this time.
+    /// An unsent call can be replaced at this time.
     Later(Timestamp),
-    /// The call may go, and no other before this time.
+    /// The call may be made, and no other one before this time.
     Now { alone_until: Timestamp },
 }
 
@@ -32,11 +32,11 @@ impl Unsent {
         self.calls.push(call);
     }
 
-    /// Lets a call that would be counted at `at` go in place of one that was not sent, if it may.
+    /// Replaces a call that was not sent by one that would be counted at `at`, if that is allowed.
     ///
     /// Both algorithms count by window, so it makes no difference for a window that both are in. In
-    /// a shorter one the call is not counted, so no other call of this pacer may be in the same
-    /// window or beside it.
+    /// a shorter window the call is not counted, so no other call of this pacer may be in the same
+    /// window or the next.
     pub(super) fn replace(&mut self, at: Timestamp, cost: u32, policy: &Policy) -> Replacement {
         let lengths = || policy.windows().iter().map(|window| window.millis());
         let together =
@@ -74,7 +74,7 @@ impl Unsent {
     }
 }
 
-/// The number of the window of this length that the time is in.
+/// Returns the number of the window of this length that the time is in.
 fn number(at: Timestamp, length: u32) -> i64 {
     at.unix_millis().div_euclid(i64::from(length))
 }

@@ -3,7 +3,7 @@
 use bankrail_statement::{AccountId, Cursor, MaxEntries, StatementRequest};
 use std::time::Duration;
 
-/// An account that a [`Poller`](super::Poller) polls, and how.
+/// An account that a [`Poller`](super::Poller) polls, with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolledAccount {
     pub(super) id: AccountId,
@@ -14,7 +14,7 @@ pub struct PolledAccount {
 }
 
 impl PolledAccount {
-    /// An account with the defaults.
+    /// Creates an account with the default options.
     #[must_use]
     pub fn new(id: AccountId) -> Self {
         Self {
@@ -35,8 +35,8 @@ impl PolledAccount {
     }
 
     /// Sets `includeNarrative` of the requests, which must not change later. An entry without a
-    /// reference is known by its content, to which the narrative belongs, so after a change such
-    /// entries of the day would be new ones. Default: the service's own.
+    /// reference is recognised by its content, to which the narrative belongs, so after a change
+    /// such entries of the day would count as new. Default: the service's own.
     #[must_use]
     pub fn include_narrative(mut self, include: bool) -> Self {
         self.request.include_narrative = Some(include);
@@ -51,8 +51,8 @@ impl PolledAccount {
         self
     }
 
-    /// Sets the account's name in logs, which never have its number. Default: its place among the
-    /// poller's accounts, from 1.
+    /// Sets the account's name in logs, which never have the account number. Default: the account's
+    /// place in the poller, from 1.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());

@@ -1,4 +1,4 @@
-//! The reasons for which an account is no longer polled.
+//! The reasons why an account is no longer polled.
 
 use super::movement::MovementError;
 use crate::call_error::CallError;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-/// The reason for which a [`Poller`](super::Poller) has stopped polling an account.
+/// The reason why a [`Poller`](super::Poller) has stopped polling an account.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PollError {
@@ -26,8 +26,8 @@ pub enum PollError {
 }
 
 impl PollError {
-    /// Returns the kind of the error, for logs and counters. It holds no text of the service, no
-    /// account, and nothing of the handler's error.
+    /// Returns the kind of the error, for logs and counters, without any text of the service or the
+    /// handler's error and without an account.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -36,9 +36,9 @@ impl PollError {
         }
     }
 
-    /// Returns what to check, for whoever runs this side, without an account. It has the text of a
-    /// handler's error only if that is a [`MovementError`]; the others are in
-    /// [`Poller::status`](super::Poller::status).
+    /// Returns advice on what to check, for the operator of this side, without an account. The
+    /// advice has the text of a handler's error only if that is a [`MovementError`]; other errors
+    /// are in [`Poller::status`](super::Poller::status).
     #[must_use]
     pub fn advice(&self) -> Cow<'static, str> {
         match self {
@@ -63,7 +63,7 @@ pub struct PollerCheckError {
     /// The accounts that are stopped.
     pub stopped: Vec<String>,
     /// The stopped accounts whose statement the service has refused more than once in a row, each
-    /// with the time of the next call: they are asked less and less.
+    /// with the time of the next call. The pauses between these calls grow.
     pub refused: Vec<(String, Timestamp)>,
     /// The accounts without a recorded page for too long ([`Poller::check`](super::Poller::check)).
     pub stale: Vec<String>,

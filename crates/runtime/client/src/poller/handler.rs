@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The new entries of a page, as a handler gets them, with the page's notices about earlier ones:
-/// at least one of both. [`NewEntries::changes`] converts them to changes of a ledger.
+/// The new entries of a page, as a handler gets them, with the page's notices about earlier ones.
+/// There is at least one entry or notice. [`NewEntries::changes`] converts them to changes of a
+/// ledger.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct NewEntries {
@@ -24,7 +25,7 @@ pub struct NewEntries {
     /// The new entries, in the order of the page. One may replace an earlier one
     /// ([`NewEntry::relation`]).
     pub entries: Vec<NewEntry>,
-    /// Entries that were handed over before, and have returned or have another text: each under its
+    /// Entries that were handed over before, and have returned or have a new text, each with its
     /// earlier id.
     pub again: Vec<NewEntry>,
     /// Notices about the account: entries that have vanished, and balances that do not add up.
@@ -37,7 +38,7 @@ pub struct NewEntries {
 }
 
 impl NewEntries {
-    /// `polled` are the entries of the page that the commit counts.
+    /// Returns the new entries of a page; `polled` are the page's entries that the commit counts.
     pub(super) fn of<'a>(
         account: &AccountId,
         page: &Arc<StatementPage>,
@@ -83,7 +84,7 @@ impl NewEntries {
         self.entries.is_empty() && self.again.is_empty() && self.notices.is_empty()
     }
 
-    /// The request key of the call, for support staff.
+    /// Returns the request key of the call, for support staff.
     #[must_use]
     pub fn request_key(&self) -> HyphenatedUuid {
         self.page.request_key()
@@ -106,10 +107,10 @@ pub struct NewEntry {
     pub id: SeenEntryId,
     /// The entry as the store records it.
     pub seen: SeenEntry,
-    /// The relation to the entries before it.
+    /// The relation to earlier entries.
     pub relation: EntryRelation,
-    /// True if its day was complete already: a full walk through the statement of a later day had
-    /// been completed.
+    /// True if the entry's day was complete already: a full walk through the statement of a later
+    /// day had been completed.
     pub late: bool,
 }
 

@@ -11,48 +11,47 @@ use bankrail_values::{Date, Money, Timestamp};
 /// without a notice.
 const MAX_DAYS_OFF: i64 = 7;
 
-/// A change of a ledger that holds what the bank lists.
+/// A change of a ledger that follows the bank's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a ledger must follow each")]
 pub enum LedgerChange {
-    /// The row of this id no longer counts. A ledger that never had it is right already.
+    /// The row of this id no longer counts. A ledger without such a row needs no change.
     Remove {
         /// The [`Movement::id`] of the movement.
         id: SeenEntryId,
         /// The reason.
         because: Removal,
     },
-    /// A new row. [`Movement::because`] has the reason.
+    /// A row is added. [`Movement::because`] has the reason.
     Add(Movement),
 }
 
-/// The reason for which a movement is added.
+/// The reason why a movement is added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Addition {
-    /// The entry is new: one of [`NewEntries::entries`]. If it replaces an earlier one, that was
-    /// removed before.
+    /// The entry is new: one of [`NewEntries::entries`]. If it replaces an earlier one, a preceding
+    /// change has removed that.
     New,
     /// The entry was removed, because another one replaced it or because it was pending and
     /// vanished, and the bank lists it again: one of [`NewEntries::again`]. It has its earlier id.
     Returned,
     /// The bank has changed the parties or the text of a known entry: one of [`NewEntries::again`].
-    /// It has its earlier id and amount, and was removed before.
+    /// It has its earlier id and amount, and a preceding change has removed it.
     TextChanged,
 }
 
-/// The reason for which a movement no longer counts.
+/// The reason why a movement no longer counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Removal {
-    /// The movement that is added next replaces this one, which was pending and is booked, or which
-    /// the bank has corrected.
+    /// The next added movement replaces this one, which is now booked or corrected.
     Replaced,
     /// The entry was pending, and the bank no longer lists it ([`AccountNotice::Vanished`]).
     Vanished,
 }
 
-/// A movement of an account's money: a row for a ledger, with nothing left to combine. With
+/// A movement of an account's money, as a complete row for a ledger. With
 /// [`PollerOptions::unbooked`](super::PollerOptions::unbooked) it may also be an expected movement,
 /// depending on its status.
 #[derive(Clone, PartialEq, Eq)]
@@ -63,16 +62,16 @@ pub struct Movement {
     /// The identifier within the account, the same each time the entry is handed over
     /// ([`NewEntry::id`]).
     pub id: SeenEntryId,
-    /// The reason for which it is added.
+    /// The reason why the movement is added.
     pub because: Addition,
-    /// The amount as it changes the account: negative for a debit. In the account's currency if the
-    /// entry states none.
+    /// The amount as it changes the account: negative for a debit. The amount is in the account's
+    /// currency if the entry states none.
     pub amount: Money,
-    /// True if it is booked (`Sts`).
+    /// The status of the entry, such as booked (`Sts`).
     pub status: EntryStatus,
-    /// The day on which it was booked (`BookgDt`).
+    /// The day on which the entry was booked (`BookgDt`).
     pub booked_on: Option<Date>,
-    /// The day from which on it earns or costs interest (`ValDt`).
+    /// The day from which on the amount earns or costs interest (`ValDt`).
     pub value_on: Option<Date>,
     /// The name of the payer of a credit, or of the payee of a debit.
     pub counterparty: Option<String>,
@@ -81,9 +80,10 @@ pub struct Movement {
     pub references: Vec<(String, String)>,
     /// All texts of the entry, one a line.
     pub text: String,
-    /// True if its day was complete already ([`NewEntry::late`]).
+    /// True if the entry's day was complete already ([`NewEntry::late`]).
     pub late: bool,
-    /// Movements that it may replace, though nothing shows it ([`EntryRelation::New`]).
+    /// Movements that this one may replace, without any proof in the statement
+    /// ([`EntryRelation::New`]).
     pub may_replace: Vec<SeenEntryId>,
 }
 
@@ -146,13 +146,13 @@ bankrail_values::impl_debug!(Movement, self; status: self.status);
 
 impl NewEntries {
     /// Returns the changes of a ledger that follows the bank's list, to be applied in this order.
-    /// Applied twice, they have the same result, if a row's key is account and [`Movement::id`],
-    /// and adding a row that is there changes nothing.
+    /// Applying them twice has the same result, if a row's key is account and [`Movement::id`], and
+    /// adding an existing row changes nothing.
     ///
     /// A booked entry that the bank no longer lists is not removed, because that may be a mistake:
-    /// it is in [`NewEntries::notices`], and a person decides. So is an entry without a usable
-    /// amount, currency or direction: it is left out, what it replaces stays, and it is one of
-    /// [`NewEntries::unbookable`].
+    /// a notice reports it ([`NewEntries::notices`]), and a person decides. An entry without a
+    /// usable amount, currency or direction is left out too; the entry that it replaces stays, and
+    /// [`NewEntries::unbookable`] reports it.
     #[must_use]
     pub fn changes(&self) -> Vec<LedgerChange> {
         let mut changes = Vec::new();
@@ -186,9 +186,8 @@ impl NewEntries {
         changes
     }
 
-    /// Returns for each entry that cannot be booked what it lacks, with the entry's id. A handler
-    /// that books all of a page or nothing returns the first one as its error, which stops the
-    /// account.
+    /// Returns an error with the entry's id for each entry that cannot be booked. A handler that
+    /// books all of a page or nothing returns the first one as its error, which stops the account.
     #[must_use]
     pub fn unbookable(&self) -> Vec<MovementError> {
         let all = self.entries.iter().chain(&self.again);
@@ -196,8 +195,8 @@ impl NewEntries {
             .collect()
     }
 
-    /// Adds the notices about its new entries, and those about the page that were not given before.
-    /// `asked_at` is the time of the request. Returns all notices about the page.
+    /// Adds the notices about the new entries, and those about the page that are new. `asked_at` is
+    /// the time of the request. Returns all notices about the page.
     pub(super) fn notice(
         &mut self,
         asked_at: Timestamp,
@@ -235,14 +234,14 @@ impl NewEntries {
         of_page
     }
 
-    /// The currency of the account, which is that of its entries: as the report states it, if there
-    /// is one report.
+    /// Returns the currency of the account, and so of its entries, if there is exactly one report
+    /// and it states one.
     fn account_currency(&self) -> Option<&CurrencyCode> {
         self.page.report()?.account.currency.as_ref()
     }
 }
 
-/// An entry without a usable amount, currency or direction.
+/// The error of an entry without a usable amount, currency or direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MovementError {
@@ -252,7 +251,7 @@ pub enum MovementError {
         /// The [`NewEntry::id`] of the entry.
         id: SeenEntryId,
     },
-    /// The `Ccy` of `Amt`, or of the account if `Amt` has none, is missing or no currency's code.
+    /// The `Ccy` of `Amt`, or of the account if `Amt` has none, is missing or not a currency code.
     #[error("entry {id}: expected the code of a currency in Amt or Acct")]
     Currency {
         /// The [`NewEntry::id`] of the entry.

@@ -6,7 +6,7 @@ use bankrail_statement::{AccountNotice, EntryRelation};
 use bankrail_values::HyphenatedUuid;
 use std::collections::BTreeMap;
 
-/// The number of notices of each kind on a page, logged when the page is recorded.
+/// The number of notices of each kind on a page, for the log line when the page is recorded.
 pub(super) struct Notices {
     counts: BTreeMap<&'static str, u64>,
     /// The place of the first entry that cannot be read.

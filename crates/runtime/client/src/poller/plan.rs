@@ -19,8 +19,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Returns the time of the account's last poll: as late as possible, or as many hours before as
-    /// the calls for the accounts after this one take.
+    /// Returns the time of the account's last poll: as late as possible, but earlier by the hours
+    /// that the calls for later accounts take.
     fn last_poll(self) -> Timestamp {
         // Others are late each day.
         // Negative before 1970 only, when the order may stay the same.
@@ -41,8 +41,8 @@ impl Plan {
             .saturating_sub(hours(self.accounts.div_ceil(self.calls_an_hour.max(1))))
     }
 
-    /// Returns the number of calls of the last hour that are for other polls: each account needs
-    /// one for its last poll, and has used another one shortly before.
+    /// Returns the number of calls of the last hour that remain for other polls. Each account needs
+    /// one call for its last poll, and has used another one shortly before.
     fn free_calls(self) -> Option<u32> {
         let free = self
             .calls_an_hour
@@ -71,8 +71,8 @@ impl Plan {
         }
     }
 
-    /// Returns the time of a call that the limit holds back now until `retry_at`: with the last
-    /// polls, if their calls are kept.
+    /// Returns the time of the next try of a call that the limit holds back until `retry_at`: the
+    /// time of the last polls, if calls are reserved for them.
     pub(super) fn held_back(self, now: Timestamp, retry_at: Timestamp) -> Timestamp {
         let kept = self.free_calls().is_none() && retry_at > self.begin() && now < self.last_poll();
         if kept {
@@ -152,7 +152,8 @@ fn hours(count: usize) -> Duration {
 mod tests {
     use super::*;
 
-    /// Where two polls of each account take all calls of an hour, those of the last hours are kept.
+    /// The calls of a day's last hours are reserved if two polls of each account take all calls of
+    /// an hour.
     #[test]
     fn an_account_waits_as_long_as_calls_are_kept() {
         for (accounts, calls, expected) in [

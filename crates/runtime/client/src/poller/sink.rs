@@ -48,7 +48,7 @@ pub(super) trait Sink: Send + Sync {
     }
 }
 
-/// Effects at least once.
+/// A sink whose handler's effects happen at least once.
 pub(super) struct Plain<H> {
     pub(super) store: Arc<dyn SeenEntries>,
     pub(super) handler: Arc<H>,
@@ -77,7 +77,7 @@ impl<H: NewEntriesHandler> Sink for Plain<H> {
     }
 }
 
-/// Effects exactly once.
+/// A sink whose handler's effects happen exactly once.
 pub(super) struct Transactional<S, H> {
     pub(super) store: Arc<S>,
     pub(super) handler: Arc<H>,

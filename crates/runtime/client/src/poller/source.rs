@@ -7,7 +7,7 @@ use bankrail_values::Timestamp;
 use std::future::Future;
 use std::pin::Pin;
 
-/// A page that is being fetched.
+/// The future of [`PageSource::page`].
 pub type PageFuture<'a> =
     Pin<Box<dyn Future<Output = Result<StatementPage, CallError>> + Send + 'a>>;
 
@@ -29,7 +29,7 @@ pub trait PageSource: Send + Sync {
     /// Returns the limit of calls in an hour, for all accounts or for each; `None` without a limit.
     fn calls_an_hour(&self) -> Option<usize>;
 
-    /// Returns true if that limit is each account's own. Default: false.
+    /// Returns true if each account has its own limit of calls. Default: false.
     fn counts_each_account(&self) -> bool {
         false
     }

@@ -21,17 +21,18 @@ pub struct AccountStatus {
     pub label: String,
     /// The state of the account.
     pub state: AccountState,
-    /// The time since which the account is stopped: it is tried again meanwhile, and no page was
-    /// recorded yet.
+    /// The time since which the account is stopped. Retries may be under way, but no page was
+    /// recorded since.
     pub stopped_since: Option<Timestamp>,
-    /// The time at which this poller has last recorded a page of it.
+    /// The time at which this poller last recorded a page of the account.
     pub last_page: Option<Timestamp>,
-    /// The time at which this poller has last completed a poll of it.
+    /// The time at which this poller last completed a poll of the account.
     pub last_poll: Option<Timestamp>,
-    /// The time at which a full walk of it was last completed, as far as this poller knows.
+    /// The time at which a full walk of the account was last completed, as far as this poller
+    /// knows.
     pub last_full_walk: Option<Timestamp>,
-    /// The last call for its statement that failed and was to be made again, also if a later one
-    /// succeeded. A failure for good is in [`AccountState::Stopped`].
+    /// The last failed call for the account's statement that was to be retried, even if a later one
+    /// succeeded. A permanent failure is in [`AccountState::Stopped`].
     pub last_failure: Option<CallFailure>,
 }
 
@@ -51,7 +52,7 @@ pub struct CallFailure {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum AccountState {
-    /// The account's next page is fetched after this time, when it is its turn.
+    /// The account's next page is fetched after this time, on its turn.
     #[non_exhaustive]
     Waiting {
         /// The time.
@@ -68,9 +69,10 @@ pub enum AccountState {
     Stopped {
         /// The reason.
         error: Arc<PollError>,
-        /// The time at which it is tried again all the same
-        /// ([`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped)). `None`: after
-        /// [`Poller::resume`](super::Poller::resume) or a restart of the process.
+        /// The time of the next retry
+        /// ([`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped)). With `None`,
+        /// the account is polled only after [`Poller::resume`](super::Poller::resume) or a restart
+        /// of the process.
         retry_at: Option<Timestamp>,
     },
 }
@@ -93,8 +95,8 @@ pub enum WaitReason {
     Handler,
     /// The account waits for the store, which failed.
     Store,
-    /// To be tried again after it was stopped: in the log only, because its state is
-    /// [`AccountState::Stopped`].
+    /// The stopped account waits for its retry. This reason occurs in the log only, because the
+    /// state is [`AccountState::Stopped`].
     Stopped,
 }
 
@@ -102,7 +104,7 @@ pub enum WaitReason {
 #[derive(Debug)]
 pub(super) struct Board {
     rows: Mutex<Vec<Row>>,
-    /// True after a call that the service refused for its token, until one gets further.
+    /// True after a call whose token was refused, until the service accepts a token.
     token_refused: AtomicBool,
 }
 
@@ -110,17 +112,17 @@ pub(super) struct Board {
 pub(super) struct Row {
     pub(super) status: AccountStatus,
     /// The time at which the running poll, or the next one, was due. If two accounts can continue,
-    /// the one that was due first does.
+    /// the one that was due first continues.
     pub(super) due: Timestamp,
     /// The number of failures since a page was recorded.
     pub(super) failures: u32,
-    /// The number of times in a row that it was stopped because its statement was refused.
+    /// The number of times in a row that the account was stopped because its statement was refused.
     pub(super) refusals: u32,
     /// The number of pages of the running poll that were recorded.
     pages: usize,
-    /// The number of pages of its last full walk.
+    /// The number of pages of the account's last full walk.
     usual: usize,
-    /// The times of its calls in the last hour, the last one last.
+    /// The times of the account's calls in the last hour, in their order.
     calls: VecDeque<Timestamp>,
     /// The notices about its last page itself, of which each was given once.
     pub(super) notices: Vec<AccountNotice>,
@@ -202,7 +204,7 @@ impl Board {
     }
 
     /// Returns the share of an account in the calls of an hour: the calls that the others leave.
-    /// Each of those is left what it needs, at most an equal part, and one call if it is stopped.
+    /// Each other account gets what it needs, at most an equal part, and one call if it is stopped.
     pub(super) fn part(
         &self,
         index: usize,
@@ -225,7 +227,7 @@ impl Board {
             .max(PAGES_OF_A_TURN)
     }
 
-    /// The longest that an account has been without a page, and without a full walk.
+    /// Returns the longest time of any account without a page, and without a full walk.
     pub(super) fn longest_without(&self, now: Timestamp) -> (Duration, Duration) {
         let rows = self.lock();
         let longest = |last: fn(&Row) -> Option<Timestamp>| {
@@ -266,7 +268,7 @@ impl Board {
         error
     }
 
-    /// Notes whether the service refuses this side's key, and returns true if that is news.
+    /// Records if the service refuses this side's key, and returns true if that has changed.
     pub(super) fn token_refused(&self, refused: bool) -> bool {
         // Relaxed: nothing else is published with it.
         self.token_refused.swap(refused, Ordering::Relaxed) != refused
@@ -285,8 +287,7 @@ impl Board {
         }
     }
 
-    /// The clock has been set back by this much, so what was and what is due is earlier by its
-    /// reading.
+    /// Moves all past and due times back, because the clock was set back by this much.
     pub(super) fn set_back(&self, by: Duration) {
         // Under one lock, so that no account is judged by a mixture of both clocks.
         for row in self.lock().iter_mut() {
@@ -336,8 +337,8 @@ impl Board {
 }
 
 impl Row {
-    /// Returns the time from which its next page can be fetched; `None` if it is stopped for good
-    /// or being worked on.
+    /// Returns the time from which the account's next page can be fetched; `None` if the account is
+    /// stopped for good or being worked on.
     fn ready_at(&self) -> Option<Timestamp> {
         match self.status.state {
             AccountState::Waiting { until, .. } => Some(until),
@@ -346,25 +347,27 @@ impl Row {
         }
     }
 
-    /// The time since the last of something, or since the poller was made.
+    /// Returns the time since `last`, or since the poller was made.
     fn age(&self, last: Option<Timestamp>, now: Timestamp) -> Duration {
         now.saturating_since(last.unwrap_or(self.polled_since))
     }
 
-    /// A page was recorded. Returns since when the account had been stopped.
+    /// Registers that a page was recorded. Returns the time since which the account had been
+    /// stopped.
     pub(super) fn recorded(&mut self, now: Timestamp) -> Option<Timestamp> {
         (self.failures, self.refusals, self.status.last_page) = (0, 0, Some(now));
         self.status.stopped_since.take()
     }
 
-    /// Returns the number of calls that it makes in an hour: a full walk, and polls of one call.
+    /// Returns the number of calls that the account makes in an hour: a full walk, and polls of one
+    /// call.
     fn usual_calls(&self, every: Duration) -> usize {
         self.usual
             .saturating_add(polls_an_hour(every))
             .saturating_sub(1)
     }
 
-    /// A call was made.
+    /// Registers a call.
     pub(super) fn called(&mut self, now: Timestamp) {
         self.calls.push_back(now);
         // Kept for an hour only, as the limit counts them.
@@ -398,7 +401,7 @@ impl Row {
         };
     }
 
-    /// A poll is complete.
+    /// Registers that a poll is complete.
     pub(super) fn completed(&mut self, full: bool) {
         if full {
             self.usual = self.pages.saturating_add(1);

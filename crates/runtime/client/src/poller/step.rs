@@ -1,4 +1,4 @@
-//! One page of one account: fetched, judged, handed over and recorded.
+//! The steps for one page of one account: fetching, judging, handing over and recording.
 
 use super::error::PollError;
 use super::handler::NewEntries;
@@ -27,12 +27,12 @@ const POLLS: &str = "bankrail_polls_total";
 /// begins again.
 const MAX_UNANSWERED: u32 = 3;
 
-/// The longest time after which an account that keeps being refused is asked again, unless
+/// The longest time before a retry of an account that keeps being refused, unless
 /// [`PollerOptions::retry_stopped`](super::PollerOptions::retry_stopped) is longer.
 const LONGEST_REFUSED: Duration = Duration::from_secs(24 * 3_600);
 
-/// The walk of an account between two of its pages. The slot is empty while a page is worked on: if
-/// that is interrupted, the account continues at the position that the store has.
+/// The walk of an account between two of its pages. The slot is empty while a page is worked on:
+/// after an interruption, the account continues at the stored position.
 #[derive(Default)]
 pub(super) struct Slot(Option<Walker>);
 
@@ -49,7 +49,7 @@ struct Fetched {
     asked_at: Timestamp,
     page: Arc<StatementPage>,
     polled: PolledPage,
-    /// The number of times that it was handed over.
+    /// The number of times that the page was handed over.
     handed_over: u32,
 }
 
@@ -63,7 +63,8 @@ pub(super) struct Turn<'a> {
     commit: Box<PollCommit>,
 }
 
-/// An account that is being worked on. If that is interrupted, it waits for its turn again.
+/// A guard for an account that is being worked on. After an interruption, the account waits for its
+/// turn again.
 struct Busy<'a>(&'a Board, usize);
 
 impl Drop for Busy<'_> {
@@ -160,8 +161,8 @@ impl Poller {
         }
     }
 
-    /// Hands a page over and records it, and returns whether it did. Only the handler ends when the
-    /// poller is stopped.
+    /// Hands a page over and records it. Returns true if it was recorded. A stop of the poller ends
+    /// the handler, but not the recording.
     pub(super) async fn hand_over(&self, turn: Turn<'_>, stopping: watch::Receiver<bool>) -> bool {
         let Turn {
             mut slots,
@@ -303,7 +304,7 @@ impl Poller {
         false
     }
 
-    /// The account's position in the store; `None` if the store failed.
+    /// Loads the account's position from the store; `None` if the store failed.
     async fn load(&self, index: usize, account: &AccountId) -> Option<AccountPoll> {
         let stored = match self.0.sink.store().position(account).await {
             Ok(stored) => stored,
@@ -326,7 +327,7 @@ impl Poller {
         Some(poll)
     }
 
-    /// Notes whether the service refuses this side's key, and logs it at once.
+    /// Records if the service refuses this side's key, and logs a change at once.
     fn note_refusal(&self, error: Option<&CallError>) {
         let Some(refused) = refuses_key(error) else {
             return;
@@ -343,8 +344,7 @@ impl Poller {
         }
     }
 
-    /// Decides what follows a failed call: the walker that continues, unless the account is
-    /// stopped.
+    /// Returns the walker that continues after a failed call, or stops the account.
     fn not_fetched(
         &self,
         index: usize,
@@ -419,9 +419,9 @@ impl Poller {
         None
     }
 
-    /// Returns the time at which any account asks for a token again, after the token endpoint has
-    /// refused one. Each such call counts, and the next one has the same answer until somebody has
-    /// mended something: then half of the calls of an hour are left.
+    /// Returns the time of the next token call of any account, after the token endpoint has refused
+    /// one. Each call counts and has the same answer until somebody fixes the cause, so half of the
+    /// calls of an hour are left for that moment.
     fn after_refused_token(&self) -> Timestamp {
         let of_two_calls = |window: &Window| window.length() * 2 / window.limit();
         let pause = CallType::Token
@@ -456,7 +456,7 @@ impl Poller {
             .set(index, AccountState::Waiting { until, reason });
     }
 
-    /// Lets the account wait after a failure, and returns until when.
+    /// Makes the account wait after a failure, and returns the end of the wait.
     fn retry(&self, index: usize, not_before: Option<Timestamp>, reason: WaitReason) -> Timestamp {
         let now = self.now();
         let failures = self.0.board.change(index, |row| {
@@ -613,9 +613,9 @@ fn polled_entries(page: &StatementPage, unbooked: bool) -> impl Iterator<Item = 
         .filter(move |entry| unbooked || entry.status == EntryStatus::BOOKED)
 }
 
-/// Returns true if the call can succeed later. Without a token nothing is wrong with the account,
-/// and an answer that is neither a statement nor the service's error can be that of a gateway in
-/// maintenance, under any status.
+/// Returns true if the call can succeed later. The failure of a token call is not the account's
+/// fault, and an answer that is neither a statement nor the service's error can come from a gateway
+/// in maintenance, with any status.
 fn may_pass(error: &CallError) -> bool {
     match error.reason {
         CallErrorKind::Closed => false,
@@ -626,8 +626,8 @@ fn may_pass(error: &CallError) -> bool {
     }
 }
 
-/// Returns true if the service refuses this side's key or token, false if a call got further, and
-/// `None` if it was not judged.
+/// Returns true if the service refuses this side's key or token, false if it accepted them, and
+/// `None` if the call does not show either.
 fn refuses_key(error: Option<&CallError>) -> Option<bool> {
     let Some(error) = error else {
         return Some(false);
@@ -668,8 +668,8 @@ fn is_refusal(error: &CallError) -> bool {
     }
 }
 
-/// The pause after this many failures. The last one of the schedule is repeated. An empty schedule
-/// does not make calls without a pause.
+/// Returns the pause after this many failures. The last pause of the schedule is repeated. Even an
+/// empty schedule has a pause.
 fn pause(schedule: &Schedule, failures: u32) -> Duration {
     let last = u32::try_from(schedule.attempts().saturating_sub(1)).unwrap_or(u32::MAX);
     schedule

@@ -1,4 +1,4 @@
-//! The poller in paused time, with a bank that is a table.
+//! Tests of the poller in paused time, over a bank that answers from a table.
 
 mod complaints;
 mod days;
@@ -45,33 +45,33 @@ struct Table {
     pages: HashMap<&'static str, Vec<Vec<u32>>>,
     failures: HashMap<&'static str, VecDeque<CallError>>,
     calls: Vec<BankCall>,
-    /// The amounts that are listed with a minus sign, so that their entries cannot be read.
+    /// Amounts that the bank lists with a minus sign, so that their entries cannot be read.
     unreadable: Vec<u32>,
     /// The entries of every page, in place of those amounts.
     entries: Option<String>,
-    /// The zone of the bank: its offset from UTC in hours. Its reports are of one moment if there
-    /// is none.
+    /// The zone of the bank: its offset from UTC in hours. Without a zone, all reports have one
+    /// time.
     zone: Option<fn(Timestamp) -> i8>,
-    /// The maximum number of calls of an hour, beyond which none is made.
+    /// The maximum number of calls of an hour.
     calls_an_hour: Option<usize>,
-    /// True if each account has those calls for itself.
+    /// True if each account has its own calls of an hour.
     each: bool,
     /// The currency of the account and the balances, as XML.
     currency: &'static str,
     balances: String,
-    /// True if its documents have an IBAN in place of the account.
+    /// True if the bank's documents have an IBAN in place of the account.
     other_account: bool,
     /// The duration of a call.
     takes: Duration,
-    /// The cursor of every page, if not its index.
+    /// The cursor of every page, in place of its index.
     cursor: Option<&'static str>,
-    /// The lead of the clock over the first moment.
+    /// The lead of the clock at the start.
     ahead: Duration,
     /// The time that the clock was set back.
     set_back: Duration,
 }
 
-/// A bank whose time is tokio's.
+/// A bank whose clock is tokio's.
 #[derive(Clone)]
 struct Bank {
     table: Arc<std::sync::Mutex<Table>>,
@@ -107,7 +107,7 @@ impl Bank {
         self.began.elapsed().as_secs()
     }
 
-    /// The calls for an account: cursors and times.
+    /// Returns the calls for an account: cursors and times.
     fn calls(&self, account: &str) -> Vec<(Option<String>, u64)> {
         let of = |call: &BankCall| (call.0 == account).then(|| (call.1.clone(), call.2));
         self.with(|table| table.calls.iter().filter_map(of).collect())
@@ -437,7 +437,7 @@ fn service(status: u16, code: ErrorCode) -> CallError {
     }
 }
 
-/// An answer that is not the service's.
+/// Makes the error of an answer that is not the service's.
 fn stray(status: u16, form: AnswerForm) -> CallError {
     CallError {
         status: Some(status),
@@ -740,7 +740,8 @@ async fn a_statement_without_end_leaves_the_others_their_calls() {
     assert_eq!(order.iter().filter(|account| **account == B).count(), 4);
 }
 
-/// With the calls of an hour for all of them, a round of 50 accounts takes two hours.
+/// Accounts with their own calls are polled as often as one alone; if they shared the calls, a
+/// round of 50 would take two hours.
 #[tokio::test(start_paused = true)]
 async fn accounts_with_calls_of_their_own_are_polled_as_often_as_one_alone() {
     let bank = Bank::new(&[]);
@@ -1004,8 +1005,8 @@ impl Sink for Overtaken {
     }
 }
 
-/// The page was judged from a position that has passed, so it is fetched again from the one that
-/// the other process has recorded.
+/// A page that was judged from an outdated position is fetched again from the position that the
+/// other process has recorded.
 #[tokio::test(start_paused = true)]
 async fn a_page_that_another_process_has_recorded_is_fetched_again() {
     for (times, calls) in [(1, 2), (2, 3)] {
@@ -1060,8 +1061,8 @@ impl SeenEntries for Flaky {
     }
 }
 
-/// The page is not fetched again: a store that is down for an hour would use up the calls of many
-/// hours.
+/// A page that could not be recorded is not fetched again: a store that is down for an hour would
+/// use up the calls of many hours.
 #[tokio::test(start_paused = true)]
 async fn a_page_that_is_not_recorded_is_handed_over_again_under_the_same_identifiers_and_ever_later()
  {
@@ -1107,7 +1108,7 @@ async fn a_page_that_is_not_recorded_is_handed_over_again_under_the_same_identif
     assert!(ids.iter().all(|own| *own == ids[0] && own[0] != own[1]));
 }
 
-/// A poll is due after the time that has really passed.
+/// A poll is due after the elapsed time, whatever the clock shows.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_is_set_back_delays_no_poll() {
     let bank = Bank::new(&[(A, &[&[1]])]);
@@ -1224,7 +1225,8 @@ fn shown_without_accounts_and_entries() {
     );
 }
 
-/// An entry of a page: its amount with attributes, what follows the amount, and its reference.
+/// Returns an entry of a page: its amount with attributes, what follows the amount, and its
+/// reference.
 fn entry(amount: &str, direction: &str, status: &str, reference: &str) -> String {
     format!(
         "<Ntry><Amt{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>{status}<BookgDt><Dt>2026-11-21</Dt></BookgDt>\
@@ -1237,7 +1239,7 @@ fn entry(amount: &str, direction: &str, status: &str, reference: &str) -> String
 
 type Movements = Arc<std::sync::Mutex<Vec<Movement>>>;
 
-/// Polls account A for a second, and keeps what its handler gets.
+/// Polls account A for a second, and returns what its handler got.
 async fn movements(entries: &[String], options: PollerOptions) -> (Vec<Movement>, Poller) {
     let bank = Bank::new(&[(A, &[&[1]])]);
     bank.with(|table| table.entries = Some(entries.concat()));

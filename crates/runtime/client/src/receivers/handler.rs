@@ -35,8 +35,8 @@ pub struct Delivery<M> {
     /// The time at which the first delivery was stored.
     pub received_at: Timestamp,
     /// The earlier message that announced this result: a mandate outcome with the same `request_id`
-    /// and the action status `PEND`. It was handled before, or became a dead letter. `None` also if
-    /// it arrives only after this message was handled.
+    /// and the action status `PEND`. The earlier message was handled before, or became a dead
+    /// letter. `None` also if the announcement arrives only after this message was handled.
     pub follows: Option<EntryId>,
     /// The acknowledgement that was sent.
     pub acknowledgement: Acknowledgement,
@@ -45,7 +45,7 @@ pub struct Delivery<M> {
 }
 
 impl<M> fmt::Debug for Delivery<M> {
-    /// Without the message, and without the findings, which quote it.
+    /// Prints neither the message nor the findings, which quote it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Delivery")
             .field("id", &self.id)
@@ -59,7 +59,7 @@ impl<M> fmt::Debug for Delivery<M> {
     }
 }
 
-/// A message that contradicts an earlier one: it has the same duplicate key and other content. A
+/// A message that contradicts an earlier one, with the same duplicate key and other content. A
 /// person must decide which of the two is valid.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -144,12 +144,12 @@ where
     }
 }
 
-/// The reason for which a message was not handled.
+/// The reason why a message was not handled.
 ///
 /// - `?` converts any error, as [`HandlerError::retryable`] does; [`StoreError::permanent`] stays
 ///   permanent.
 /// - The inbox keeps the error's text, so the text must have nothing of the message.
-/// - The causes of an error are not kept, except that of a [`StoreError`].
+/// - The causes of an error are not stored, except that of a [`StoreError`].
 #[derive(Debug)]
 pub struct HandlerError {
     pub(super) permanent: bool,
@@ -157,7 +157,7 @@ pub struct HandlerError {
 }
 
 impl HandlerError {
-    /// Handling the message again can succeed.
+    /// Makes the error of a failure after which handling the message again can succeed.
     pub fn retryable(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             permanent: false,
@@ -165,7 +165,7 @@ impl HandlerError {
         }
     }
 
-    /// Handling the message again cannot succeed: it becomes a dead letter.
+    /// Makes the error of a message that can never be handled and becomes a dead letter.
     pub fn permanent(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
             permanent: true,
@@ -217,7 +217,7 @@ pub(super) enum Handled {
     LeaseLost,
 }
 
-/// The reason for which there is no handler for a message.
+/// The reason why there is no handler for a message.
 pub(super) enum Unhandled {
     /// No handler is registered for the kind of the message.
     Kind,
@@ -234,8 +234,8 @@ pub(super) type HandlerFuture = Pin<Box<dyn Future<Output = Result<Handled, Hand
 /// - A message in conflict with an earlier one goes to [`Handlers::on_conflict`] and never to the
 ///   handler of its kind. Without a handler of conflicts it becomes a dead letter at once
 ///   ([`Worker::counts`](super::Worker::counts)).
-/// - The outcome of a mandate action that was reported as pending is no conflict. It is handled
-///   after that report and marked ([`Delivery::follows`]).
+/// - The outcome of a mandate action that was reported as pending is no conflict. The outcome is
+///   handled after that report and marked ([`Delivery::follows`]).
 pub struct Handlers<I: ?Sized = dyn Inbox> {
     kinds: Vec<(MessageKind, Erased<I>)>,
     any: Option<Erased<I>>,
@@ -263,14 +263,14 @@ impl<I: ?Sized> Default for Handlers<I> {
 }
 
 impl<I: Inbox + ?Sized + 'static> Handlers<I> {
-    /// An empty set of handlers.
+    /// Creates an empty set of handlers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Handles the messages of one kind, which is that of the handler's [`Delivery`]. It takes the
-    /// place of an earlier handler of the kind.
+    /// Sets the handler of one kind of messages, which is that of its [`Delivery`]. An earlier
+    /// handler of the kind is replaced.
     ///
     /// ```
     /// use bankrail_client::receivers::{Delivery, HandlerError, Handlers};
@@ -292,14 +292,14 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
         self.put(M::KIND, plain(handler, received))
     }
 
-    /// Handles the messages of all kinds that have no handler of their own.
+    /// Sets the handler of all kinds of messages without a handler of their own.
     #[must_use]
     pub fn on_any(mut self, handler: impl Handler<Message>) -> Self {
         self.any = Some(plain(handler, any));
         self
     }
 
-    /// Handles the messages of these kinds that contradict an earlier one.
+    /// Sets the handler of messages that contradict an earlier one.
     ///
     /// ```
     /// use bankrail_client::receivers::{Conflict, Delivery, HandlerError, Handlers};
@@ -318,7 +318,7 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
         self
     }
 
-    /// The kinds of messages that have a handler.
+    /// Returns the kinds of messages that have a handler.
     #[must_use]
     pub fn kinds(&self) -> Vec<MessageKind> {
         match &self.any {
@@ -407,14 +407,16 @@ impl<I: TransactionalInbox + ?Sized + 'static> Handlers<I> {
         self.put(M::KIND, transactional(handler, received))
     }
 
-    /// Like [`Handlers::on_any`], with an effect in the inbox's own transaction.
+    /// Sets a handler like [`Handlers::on_any`], whose effect is part of the inbox's own
+    /// transaction.
     #[must_use]
     pub fn on_any_transactional(mut self, handler: impl TransactionalHandler<Message, I>) -> Self {
         self.any = Some(transactional(handler, any));
         self
     }
 
-    /// Like [`Handlers::on_conflict`], with an effect in the inbox's own transaction.
+    /// Sets a handler like [`Handlers::on_conflict`], whose effect is part of the inbox's own
+    /// transaction.
     #[must_use]
     pub fn on_conflict_transactional(
         mut self,

@@ -1,7 +1,7 @@
 //! Senders' verifying keys that can be read again while the receivers run.
 //!
-//! A JWK set in memory needs nothing of this module: `KeySet::from_jwk_set` of `bankrail-jose`
-//! reads it, and `KeySet::replace` puts other keys in its place.
+//! A JWK set in memory does not need this module: `KeySet::from_jwk_set` of `bankrail-jose` reads
+//! it, and `KeySet::replace` puts other keys in its place.
 
 mod folder;
 #[cfg(feature = "jwks-url")]
@@ -23,9 +23,9 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 /// A source of the sender's verifying keys ([`KeyFolder`], and `JwksUrl` of the feature
 /// `jwks-url`).
 ///
-/// Its [`KeySet`](bankrail_jose::KeySet) is the opener's. Given to
-/// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the source is asked for
-/// new keys when no key verifies a message.
+/// The opener uses the source's [`KeySet`](bankrail_jose::KeySet). With
+/// [`ReceiversOptions::sender_keys`](super::ReceiversOptions::sender_keys), the receivers have the
+/// source read new keys when no key verifies a message.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot read the sender's keys again",
     label = "not a `SenderKeys`",
@@ -33,14 +33,14 @@ pub type RenewFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
     note = "keys that never change are given to the `Opener` alone"
 )]
 pub trait SenderKeys: fmt::Debug + Send + Sync {
-    /// Reads the keys again, unless that was tried a short time ago; waits for a reading that is
+    /// Reads the keys again, unless a reading was tried a short time ago, and waits for a reading
     /// under way. Returns true if keys were read after `since`, by this call or by another. Faults
     /// are logged, and leave the keys as they are.
     fn renew(&self, since: Instant) -> RenewFuture<'_>;
 }
 
-/// The options under which a sender's keys are read: a key of a size that no message may be signed
-/// with is reported.
+/// Returns the options for reading a sender's keys, with which a key of a forbidden size is
+/// reported.
 fn key_options() -> KeyOptions {
     KeyOptions::new().sizes(KeySizes::SecuredPayload)
 }

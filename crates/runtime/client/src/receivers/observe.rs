@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObservedDelivery {
-    /// The kind of messages that its receiver accepts.
+    /// The kind of messages that the delivery's receiver accepts.
     pub kind: MessageKind,
     /// The headers of the delivery; `None` if they were not read.
     pub headers: Option<DeliveryHeaders>,
@@ -40,7 +40,7 @@ pub enum ObservedOutcome {
         /// True if the message was handled or is a dead letter.
         handled: bool,
     },
-    /// The message contradicts an earlier one and was stored beside it.
+    /// The message contradicts an earlier one and was stored in addition to it.
     #[non_exhaustive]
     Conflict {
         /// The inbox's number of the message.
@@ -48,7 +48,8 @@ pub enum ObservedOutcome {
         /// The number of the earlier message.
         with: EntryId,
     },
-    /// Nothing was stored. The sender learns neither stage nor reason.
+    /// The delivery was refused and nothing was stored. The answer shows the sender neither stage
+    /// nor reason.
     #[non_exhaustive]
     Refused {
         /// The first stage that the delivery did not pass.
@@ -85,15 +86,15 @@ impl ObservedOutcome {
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeliveryStage {
-    /// `POST`.
+    /// The method, which must be `POST`.
     Method,
     /// The API key.
     ApiKey,
-    /// `application/json`.
+    /// The content type, which must be `application/json`.
     ContentType,
     /// The body: within its bounds and its time.
     Body,
-    /// The headers of the specification. An address or headers that are too long count here too,
+    /// The headers of the specification. Too long addresses and headers count as this stage too,
     /// and are judged first.
     Headers,
     /// The member `secured_payload`.
@@ -102,8 +103,8 @@ pub enum DeliveryStage {
     Format,
     /// The choice of the decryption key, and its use where it is remote.
     DecryptionKey,
-    /// Decryption and signature. They are one stage, because who learns which of the two failed can
-    /// decrypt messages of others (RFC 7516 section 11.5).
+    /// Decryption and signature. They are one stage, because an attacker who learns which of the
+    /// two failed can decrypt messages of others (RFC 7516 section 11.5).
     DecryptOrVerify,
     /// The choice of the verifying key.
     VerifyingKey,
@@ -120,7 +121,7 @@ pub enum DeliveryStage {
 }
 
 impl DeliveryStage {
-    /// Returns a stable name, such as `decrypt_or_verify`, which is also its `Display`.
+    /// Returns the stage's stable name, such as `decrypt_or_verify`, which is also its `Display`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()

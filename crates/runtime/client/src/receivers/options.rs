@@ -27,17 +27,17 @@ impl ReceiversOptions {
     }
 
     /// Sets a function that is notified of each delivery after it was judged and stored, and before
-    /// it is answered. For the operator: nothing of it may reach the sender. It must not block.
-    /// Default: none; the log has each refusal too.
+    /// it is answered. The reports are for the operator and must not reach the sender. The function
+    /// must not block. Default: none; the log has each refusal too.
     ///
-    /// The function is not notified of a delivery whose sender hung up before.
+    /// There is no notification if the sender closes the connection before.
     #[must_use]
     pub fn observe(mut self, observer: impl Fn(&ObservedDelivery) + Send + Sync + 'static) -> Self {
         self.observer = Some(Observer::new(observer));
         self
     }
 
-    /// The maximum age of a message with an inbox of this retention; `None` for any age.
+    /// Returns the maximum age of a message with an inbox of this retention; `None` for any age.
     pub(super) fn checked_max_age(
         &self,
         inbox: Option<Duration>,
@@ -90,12 +90,11 @@ impl ReceiversOptions {
     }
 }
 
-/// The reason for which [`Receivers`](super::Receivers) cannot be made from their API key and
-/// options.
+/// The reason why [`Receivers`](super::Receivers) cannot be made from their API key and options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiversOptionsError {
-    /// Not the name of a header that an API key can be in.
+    /// The text is not the name of a header that an API key can be in.
     #[error("expected the name of a header for an API key, found {found}")]
     HeaderName {
         /// The text, cut and escaped.
@@ -112,7 +111,7 @@ pub enum ReceiversOptionsError {
     /// An API key is empty, which an empty header would match.
     #[error("expected an API key, found an empty text")]
     EmptyApiKey,
-    /// A path does not begin with a slash, has a pattern in it, or is another receiver's.
+    /// A path does not begin with a slash, has a pattern, or is another receiver's.
     #[error("expected a separate plain path for each receiver, found {found}")]
     Path {
         /// The text, cut and escaped.

@@ -1,4 +1,4 @@
-//! Warnings of outcomes that were announced and do not come.
+//! Warnings about announced outcomes that do not arrive.
 
 use crate::measure;
 use bankrail_values::{Clock, StoreError, SystemClock, Timestamp};
@@ -23,8 +23,8 @@ bankrail_values::options! {
         /// otherwise. Default: 5 days.
         pending: Duration = DAY * 5,
         /// The time after which the next outcome of a warehoused payment (`PDNG`) is overdue,
-        /// counted from the message, which does not have the execution date: longer than payments
-        /// are ordered ahead. Default: 35 days.
+        /// counted from the message, which does not state the execution date. The time should
+        /// exceed that by which payments are ordered in advance. Default: 35 days.
         warehoused: Duration = DAY * 35,
         /// The time after which the settlement of a payment (`ACSP`) is overdue, counted from the
         /// message. Default: 3 days.
@@ -45,11 +45,11 @@ impl OutcomeWatchOptions {
     }
 }
 
-/// Warns of outcomes that the bank has announced and that do not come: a message is still `PEND`,
+/// Warns of outcomes that the bank has announced and that do not arrive: a message is still `PEND`,
 /// `PDNG` or `ACSP`, and no later one has ended that ([`OpenOutcomes`]).
 ///
-/// Each overdue outcome is logged once as a warning. The gauges are those of docs/metrics.md, of
-/// all scopes of the store. Handlers fold the messages into the histories.
+/// Each overdue outcome is logged once as a warning. The gauges, which docs/metrics.md lists, are
+/// those of all scopes of the store. Handlers add the messages to the histories.
 ///
 /// ```
 /// use bankrail_client::receivers::{OutcomeWatch, OutcomeWatchOptions};
@@ -77,7 +77,7 @@ pub struct OutcomeWatch {
 }
 
 impl OutcomeWatch {
-    /// Watches these histories.
+    /// Creates a watch over these histories.
     #[must_use = "outcomes are watched while `run` is awaited"]
     pub fn new(histories: Arc<dyn Histories>, options: OutcomeWatchOptions) -> Self {
         measure::describe();
@@ -88,7 +88,7 @@ impl OutcomeWatch {
         }
     }
 
-    /// Looks every ten seconds until `stop` is ready.
+    /// Checks the histories every ten seconds until `stop` is ready.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let looking = async {
             loop {
@@ -101,8 +101,8 @@ impl OutcomeWatch {
         tokio::select! { () = stop => {}, () = looking => {} }
     }
 
-    /// Sets the gauges and returns the overdue outcomes, after it has logged those that were not
-    /// overdue at the last look.
+    /// Sets the gauges, logs the outcomes that have become overdue since the last look, and returns
+    /// all overdue ones.
     ///
     /// # Errors
     /// [`StoreError`] if the histories cannot be read. The gauges then stay as they are.

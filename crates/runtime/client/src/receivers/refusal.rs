@@ -1,5 +1,5 @@
-//! The refusals of deliveries. A refusal's row has all that follows from it: the answer, the stage
-//! and the reason for the operator, the line in the log, the label of the metric.
+//! The refusals of deliveries. The row of a refusal has the answer, the stage and the reason for
+//! the operator, the line in the log, and the label of the metric.
 
 use super::observe::DeliveryStage as Stage;
 use axum::body::Body;
@@ -18,12 +18,12 @@ const REFUSED: &str =
     r#"{"status":"400","title":"Bad Request","detail":"The delivery was refused."}"#;
 const FAILED: &str = r#"{"status":"500","title":"Internal Server Error","detail":"The delivery was not stored. Deliver it again."}"#;
 
-/// The reason for which a delivery is not stored.
+/// The reason why a delivery is not stored.
 pub(super) enum Refusal {
     Fault(EndpointFault),
     ApiKey,
     ContentType,
-    /// A compressed body.
+    /// The body is compressed, in this coding.
     Coding(&'static str),
     Head(HeadError),
     Body(BodyError),
@@ -108,9 +108,9 @@ fn row(stage: Stage, status: StatusCode, event: &'static str, reason: impl ToStr
 impl Refusal {
     /// Returns the row of the refusal.
     pub(super) fn row(&self) -> Row {
-        /// The sender's fault: always the same answer.
+        /// The status of each fault of the sender, so that all have the same answer.
         const BAD: StatusCode = StatusCode::BAD_REQUEST;
-        /// A fault of this side: the sender is asked to deliver again.
+        /// The status of a fault of this side, after which the sender delivers again.
         const FAILED: StatusCode = StatusCode::INTERNAL_SERVER_ERROR;
         match self {
             Self::Fault(EndpointFault::Method) => {
@@ -316,7 +316,7 @@ impl Row {
     }
 }
 
-/// Returns why a message is refused, without any text of it.
+/// Returns the reason why a message is refused, without any of its text.
 fn why(error: &MessageError, pointer: &str) -> String {
     let text = match error {
         MessageError::Json(_) => "expected the JSON of a message, found other bytes".to_owned(),

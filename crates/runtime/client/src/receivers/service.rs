@@ -26,8 +26,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tower_service::Service;
 
-/// A receiver of one kind of messages. It accepts any path, is always ready, and never fails: every
-/// fault is answered.
+/// A receiver of one kind of messages. As a service it accepts any path, is always ready, and never
+/// fails, because it answers every fault.
 #[derive(Debug)]
 pub struct Receiver<I: ?Sized = dyn Inbox> {
     kind: MessageKind,
@@ -48,7 +48,7 @@ impl<I: Inbox + ?Sized> Receiver<I> {
         Self { kind, shared }
     }
 
-    /// The kind of messages that it receives.
+    /// Returns the kind of messages that the receiver accepts.
     #[must_use]
     pub fn kind(&self) -> MessageKind {
         self.kind
@@ -75,7 +75,7 @@ where
     }
 }
 
-/// A delivery that is being taken.
+/// A delivery that is being received.
 struct Receiving<'a, I: ?Sized> {
     kind: MessageKind,
     shared: &'a Arc<ReceiverState<I>>,
@@ -179,8 +179,8 @@ pub(super) fn head_refused<I: ?Sized>(
 }
 
 impl<I: Inbox + ?Sized> Receiving<'_, I> {
-    /// Keeps the body of a delivery that is refused. A message that fails on this side is delivered
-    /// again.
+    /// Archives the body of a refused delivery. A message that fails on this side is not archived,
+    /// because it is delivered again.
     async fn archive(&self, refusal: &Refusal) {
         let row = refusal.row();
         let (Some(archive), Some(body)) = (&self.shared.options.archive, self.body.get()) else {
@@ -220,8 +220,8 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         if known { Ok(()) } else { Err(Refusal::ApiKey) }
     }
 
-    /// Without a content type there is nothing to contradict that the body is JSON (RFC 9110
-    /// section 8.3).
+    /// Checks the content type. Without one, the body may still be JSON (RFC 9110 section 8.3), so
+    /// an absent header is accepted.
     fn check_head(&self, head: &Parts) -> Result<(), Refusal> {
         if head.headers.contains_key(CONTENT_TYPE) && !content::is_json(&head.headers) {
             return Err(Refusal::ContentType);
@@ -240,7 +240,7 @@ impl<I: Inbox + ?Sized + 'static> Endpoint for Receiving<'_, I> {
         self.shared.options.clock.now()
     }
 
-    /// Opens and reads the message; once more if it was rejected and new keys were read.
+    /// Opens and reads the message, a second time if it was rejected and new keys were read.
     async fn prove(
         &self,
         (): &(),

@@ -29,11 +29,11 @@ const HANDLED: &str = "bankrail_handled_total";
 /// - When a handler fails, panics or takes too long, the message is handled again on
 ///   [`WorkerOptions::schedule`]. At the end of the schedule it becomes a dead letter
 ///   ([`Inbox::dead_letters`]), until [`Inbox::resend`].
-/// - While the inbox fails, messages may be leased although no answer reaches the worker. They are
-///   given back before the next lease, and when the worker is stopped. Unless the lease is over by
-///   then, this start is not counted ([`Inbox::release_all`]).
-/// - That a message was handled, or was not, is noted again while the inbox fails, for as long as a
-///   lease lasts.
+/// - While the inbox fails, messages may be leased without an answer to the worker. Such leases
+///   are given back before the next lease, and when the worker is stopped. Unless a lease is over
+///   by then, its start is not counted ([`Inbox::release_all`]).
+/// - While the inbox fails, the worker tries again to record the outcome of a message, as long as
+///   the lease lasts.
 /// - A message in conflict with an earlier one, without a handler of conflicts, becomes a dead
 ///   letter at once.
 ///
@@ -119,7 +119,7 @@ pub enum WorkerCheckError {
     },
 }
 
-/// A message that is leased, to be handled.
+/// A leased message that is to be handled.
 struct Leased {
     entry: InboxEntry,
     owner: LeaseOwner,
@@ -154,14 +154,14 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }))
     }
 
-    /// Returns the counts of this worker and its clones since it was made. The inbox counts the
-    /// messages that it holds ([`Inbox::counts`]).
+    /// Returns the counts of this worker and its clones since it was made. For the messages in the
+    /// inbox see [`Inbox::counts`].
     #[must_use]
     pub fn counts(&self) -> WorkerCounts {
         *self.0.lock_counts()
     }
 
-    /// Checks that messages are handled as they should be, for `/readyz`.
+    /// Checks that messages are handled in time, for `/readyz`.
     ///
     /// # Errors
     /// [`WorkerCheckError`] if the inbox fails, or if a message waits for longer than
@@ -175,11 +175,11 @@ impl<I: Inbox + ?Sized + 'static> Worker<I> {
         }
     }
 
-    /// Handles messages until `stop` is ready. Then it takes no more, lets the running handlers
-    /// finish within [`WorkerOptions::grace`], and drops the rest, whose messages are handled again
-    /// when their leases run out.
+    /// Handles messages until `stop` is ready, then takes no more, lets the running handlers finish
+    /// within [`WorkerOptions::grace`], and drops the rest. The messages of dropped handlers are
+    /// handled again when their leases expire.
     ///
-    /// If the inbox fails, the worker asks it again after [`WorkerOptions::poll`].
+    /// If the inbox fails, the worker queries it again after [`WorkerOptions::poll`].
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let worker = self.0;
         let mut stop = std::pin::pin!(stop);
@@ -306,7 +306,7 @@ impl<I: Inbox + ?Sized + 'static> WorkerState<I> {
             .collect())
     }
 
-    /// Gives back what may be leased without an answer.
+    /// Gives back messages that may be leased without an answer.
     async fn give_back(&self, owners: &mut LeaseOwners) -> Result<(), StoreError> {
         let began = Instant::now().into_std();
         let unanswered = owners.unanswered(began);
@@ -415,8 +415,8 @@ impl<I: Inbox + ?Sized + 'static> WorkerState<I> {
         }
     }
 
-    /// Extends the lease regularly, and returns once the worker has lost it. The running handler is
-    /// not stopped then, because it may have committed already.
+    /// Extends the lease regularly, and returns once the worker has lost it. The running handler
+    /// goes on, because it may have committed already.
     async fn keep(&self, id: EntryId, owner: LeaseOwner) {
         loop {
             // At a third of the lease, two extensions may fail before it runs out.

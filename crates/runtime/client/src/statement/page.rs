@@ -9,8 +9,7 @@ use bankrail_statement::{ReceivedStatement, StatementRequest};
 use bankrail_values::HyphenatedUuid;
 use std::sync::Arc;
 
-/// The maximum number of entries of a page of a service, and so the most that are named when they
-/// cannot be read.
+/// The maximum number of entries of a page, and so of unreadable entries that are reported.
 const MAX_UNREAD: usize = 1_000;
 
 /// One page of a statement. `Debug` prints its size, not its contents.
@@ -31,19 +30,19 @@ pub struct StatementPage {
 }
 
 impl StatementPage {
-    /// The request key of the call, for support staff.
+    /// Returns the request key of the call, for support staff.
     #[must_use]
     pub fn request_key(&self) -> HyphenatedUuid {
         self.received.request_key
     }
 
-    /// The XML text as received.
+    /// Returns the XML text as received.
     #[must_use]
     pub fn xml(&self) -> &str {
         &self.received.payload
     }
 
-    /// The report, if there is exactly one.
+    /// Returns the report, if there is exactly one.
     pub(crate) fn report(&self) -> Option<&Report> {
         let [report] = self.document.reports.as_slice() else {
             return None;
@@ -51,7 +50,7 @@ impl StatementPage {
         Some(report)
     }
 
-    /// The entries of the document's reports, in their order.
+    /// Returns the entries of the document's reports, in their order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.document
             .reports
@@ -144,7 +143,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// The entries of all pages, in their order.
+    /// Returns the entries of all pages, in their order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.pages.iter().flat_map(StatementPage::entries)
     }

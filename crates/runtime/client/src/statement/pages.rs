@@ -8,17 +8,17 @@ use bankrail_statement::{
 };
 use std::ops::Deref;
 
-/// A walk through the pages of one statement: see [`StatementClient::pages`].
+/// A walk through the pages of one statement, from [`StatementClient::pages`].
 ///
 /// A page that is dropped without [`FetchedPage::stored`] is fetched again by the next
-/// [`Pages::next`]. After it was fetched three times, that is an error.
+/// [`Pages::next`]. After three fetches of a page, that is an error.
 #[derive(Debug)]
 pub struct Pages {
     client: StatementClient,
     request: StatementRequest,
     walk: PageWalk,
     over: bool,
-    /// The number of times that the current page was handed out.
+    /// The number of times that the current page was returned.
     handed_out: u32,
 }
 
@@ -108,14 +108,14 @@ pub struct FetchedPage<'a> {
 }
 
 impl FetchedPage<'_> {
-    /// The checkpoint to store in one transaction with the page, from which the walk continues
-    /// after a crash ([`StatementClient::resume`]); `None` if there is no next page.
+    /// Returns the checkpoint to store in one transaction with the page, from which the walk
+    /// continues after a crash ([`StatementClient::resume`]); `None` if there is no next page.
     #[must_use]
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         self.pending.checkpoint()
     }
 
-    /// The page's entries in their order, counted over the whole walk. Pass them to
+    /// Returns the page's entries in their order, counted over the whole walk. Pass them to
     /// [`bankrail_statement::find_new`], then to
     /// [`bankrail_statement::TransactionalSeenEntries::record_with`] or, after the import, to
     /// [`bankrail_statement::SeenEntries::record`], with the checkpoint as the position.

@@ -23,7 +23,8 @@ use std::time::Duration;
 /// The advice about scopes that a token lacks.
 pub(crate) const SCOPES: &str = "ask the service to grant them to the customer";
 
-/// A shorter lifetime than this is logged: the calls of an hour are used up before it ends.
+/// The shortest lifetime that is not logged: with a shorter one, the calls of an hour do not
+/// suffice.
 const SHORT_LIFETIME: Duration = Duration::from_secs(360);
 
 /// The parts of a token call.
@@ -35,10 +36,10 @@ pub(crate) struct Exchange {
     pub(crate) cache: Option<SealedTokenCache>,
 }
 
-/// The tokens that a new one follows.
+/// The earlier tokens, which a new one must differ from.
 #[derive(Default)]
 pub(crate) struct Before {
-    /// The token that is still used.
+    /// The token that is currently used.
     pub(crate) current: Option<Arc<Token>>,
     /// The last token that the service refused.
     pub(crate) refused: Option<AccessToken>,
@@ -49,7 +50,7 @@ impl Exchange {
         self.caller.now()
     }
 
-    /// A token to follow `before`: from the cache, or else by a call.
+    /// Returns a token to follow `before`, from the cache or else by a call.
     pub(crate) async fn fetch(&self, before: &Before) -> Result<Token, CallError> {
         if let Some(token) = self.find(before).await {
             return Ok(token);
@@ -64,7 +65,7 @@ impl Exchange {
         self.call_and_keep(admitted).await
     }
 
-    /// The token of a call, which is put into the cache.
+    /// Fetches a token by a call, and puts it into the cache.
     pub(crate) async fn call_and_keep(&self, admitted: Admitted) -> Result<Token, CallError> {
         let mut token = self.call(admitted, &self.assertion).await?;
         if let Some(cache) = &self.cache {
@@ -73,7 +74,7 @@ impl Exchange {
         Ok(token)
     }
 
-    /// The token in the cache, if it can follow `before`.
+    /// Returns the token in the cache, if it can follow `before`.
     async fn find(&self, before: &Before) -> Option<Token> {
         let token = self.cache.as_ref()?.find(self.now()).await?;
         if before.refused.as_ref() == Some(&token.access_token)
@@ -93,7 +94,7 @@ impl Exchange {
         Some(token)
     }
 
-    /// A token for an assertion with another audience, which is not kept.
+    /// Fetches a token for an assertion with another audience, which is not used further.
     pub(crate) async fn try_audience(&self, audience: Audience) -> Result<Token, CallError> {
         self.call(
             self.caller.admit(&self.caller.pacer).await?,
@@ -146,7 +147,7 @@ impl Exchange {
         outcome
     }
 
-    /// The scopes that were asked for and that the token does not have.
+    /// Returns the requested scopes that the token does not have.
     pub(crate) fn missing_scopes(&self, token: &Token) -> Vec<&str> {
         self.scopes
             .iter()

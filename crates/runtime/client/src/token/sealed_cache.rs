@@ -1,4 +1,4 @@
-//! The client's tokens in a store: sealed before they leave it.
+//! The client's tokens in a store, sealed before they leave the client.
 
 use super::Token;
 use crate::sealing::{self, SealingSecret, VERSION};
@@ -36,8 +36,8 @@ impl SealedTokenCache {
         }
     }
 
-    /// The token in the cache that is valid at `now`. A token that cannot be opened counts as
-    /// absent.
+    /// Returns the token in the cache if it is valid at `now`. A token that cannot be opened counts
+    /// as absent.
     pub(crate) async fn find(&self, now: Timestamp) -> Option<Token> {
         let found = self
             .cache
@@ -83,7 +83,8 @@ impl SealedTokenCache {
         }
     }
 
-    /// `None` if it would be too long for a cache, or without random bytes from the system.
+    /// Seals a token. Returns `None` if it would be too long for a cache, or if the system gives no
+    /// random bytes.
     fn seal(&self, token: &Token) -> Option<CachedToken> {
         let sealed = sealing::seal(
             &self.secret,
@@ -168,7 +169,7 @@ impl SealedTokenCache {
     }
 }
 
-/// A text behind its length in one byte, and what follows.
+/// Splits off a text after its length in one byte, and returns the rest too.
 fn short_text(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, rest) = bytes.split_first()?;
     let (text, rest) = rest.split_at_checked(usize::from(*length))?;

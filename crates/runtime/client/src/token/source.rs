@@ -1,4 +1,5 @@
-//! A cached access token: fetched once for all callers that wait, and renewed before it expires.
+//! The source of access tokens: a token is fetched once for all waiting callers, and renewed before
+//! it expires.
 
 use super::exchange::Before;
 use super::{Exchange, Token};
@@ -12,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-/// Hands out access tokens.
+/// A source of access tokens.
 ///
 /// - There is one token call at a time: callers that need a token meanwhile wait for its token.
 /// - From [`Token::refresh_at`] on, the next token is fetched in the background while callers use
@@ -44,7 +45,8 @@ struct State {
     /// The last token that the service refused, which is not taken from the cache again.
     refused: Option<AccessToken>,
     flight: Option<Flight>,
-    /// Set when an early fetch has failed while the current token is still valid.
+    /// The time of the next early fetch, after one has failed while the current token is still
+    /// valid.
     no_early_fetch_before: Option<Timestamp>,
 }
 
@@ -63,10 +65,10 @@ impl TokenSource {
         }))
     }
 
-    /// A token that is valid now: the current one, one from the token cache, or a new one.
+    /// Returns a token that is valid now: the current one, one from the token cache, or a new one.
     ///
-    /// Dropping the future is safe: a running token call continues, and its token is kept. Must be
-    /// called on a tokio runtime.
+    /// Dropping the future is safe: a running token call continues, and its token is used later.
+    /// Call this on a tokio runtime.
     ///
     /// # Errors
     /// [`CallError`], the same for all callers that waited for the call. [`CallErrorKind::Closed`]
@@ -116,11 +118,11 @@ impl TokenSource {
     }
 
     /// Uses this token, which was obtained elsewhere, until it expires or the service refuses it.
-    /// It takes the place of the current one, is taken to have the requested scopes, and is not put
+    /// The token replaces the current one, is assumed to have the requested scopes, and is not put
     /// into the token cache.
     ///
-    /// For a program that runs often and is given a token, because token calls are few: 10 an hour
-    /// (Specification: "Limits").
+    /// This is for a program that runs often and gets its token from elsewhere, because token calls
+    /// are few: 10 an hour (Specification: "Limits").
     pub fn adopt(&self, access_token: AccessToken, expires_at: Timestamp) {
         let exchange = &self.0.exchange;
         let token = Token {
@@ -165,7 +167,7 @@ impl TokenSource {
         self.0.exchange.key.replace(key);
     }
 
-    /// The running token call, or a new one.
+    /// Returns the running token call, or starts a new one.
     fn join_flight(&self, state: &mut State) -> watch::Receiver<Option<Outcome>> {
         if let Some(flight) = &state.flight
             // A flight that panicked never lands, so another one takes its place.

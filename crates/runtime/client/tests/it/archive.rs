@@ -1,4 +1,4 @@
-//! The archive: what is kept, that it is sealed, and that it can be taken in again.
+//! The archive: its records, their sealing, and their import.
 
 use crate::log::Log;
 use crate::poller::{ACCOUNTS, Bank, Random, Real, change, paid, poller_of, store, wakes};
@@ -38,7 +38,7 @@ fn of(account: &str, rows: Vec<(String, Real)>) -> Vec<Real> {
         .collect()
 }
 
-/// A poller over the archive of each account, and a new ledger.
+/// Imports the archive of each account into a new ledger.
 async fn imported(archive: &Archive, most: u16) -> Arc<SqliteStore> {
     let again = store().await;
     for account in ACCOUNTS {
@@ -52,7 +52,7 @@ async fn imported(archive: &Archive, most: u16) -> Arc<SqliteStore> {
     again
 }
 
-/// An archive imported into an empty ledger makes the same one.
+/// The import of an archive into an empty ledger makes the same ledger.
 #[tokio::test]
 async fn a_statement_is_handed_out_once_and_another_consumer_eats_it() {
     for seed in 0..12 {
@@ -91,7 +91,7 @@ async fn a_statement_is_handed_out_once_and_another_consumer_eats_it() {
     }
 }
 
-/// Pages that were fetched and not recorded are in the archive, and fetched again.
+/// Pages that were fetched and not recorded are in the archive and are fetched again.
 #[tokio::test]
 async fn an_archive_of_interrupted_walks_loses_and_doubles_nothing() {
     for seed in 0..12 {

@@ -19,7 +19,7 @@ impl Authority {
         self.0.pem().into_bytes()
     }
 
-    /// A certificate for this name, and its key.
+    /// Issues a certificate for this name, and returns it with its key.
     pub(crate) fn issue(&self, name: &str) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let parameters = CertificateParams::new(vec![name.to_owned()]).unwrap();
@@ -27,7 +27,7 @@ impl Authority {
         (certificate.pem(), key.serialize_pem())
     }
 
-    /// The same in one text.
+    /// Issues a certificate like [`Self::issue`], and returns it with its key in one text.
     pub(crate) fn issue_in_one(&self, name: &str) -> String {
         let (certificate, key) = self.issue(name);
         certificate + &key

@@ -26,7 +26,7 @@ fn take(seen: &Seen) -> Vec<String> {
     std::mem::take(&mut seen.lock().unwrap())
 }
 
-/// The message of `message(KIND)` with other content.
+/// Returns the message of `message(KIND)` with other content.
 fn changed() -> String {
     message(KIND).replace('}', r#","mps_user_id":"SECRET"}"#)
 }
@@ -180,8 +180,7 @@ fn outcome(status: &str) -> String {
     message(MANDATE).replace('}', &format!(r#","action_status":"{status}"}}"#))
 }
 
-/// A worker whose handler notes status and mark, and fails the first time that it gets an outcome
-/// that is pending.
+/// Makes a worker whose handler records status and mark, and fails on its first pending outcome.
 fn noting(
     receivers: &Receivers<SqliteInbox>,
     seen: &Seen,

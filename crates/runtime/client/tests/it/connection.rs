@@ -40,7 +40,7 @@ provider_keys = "provider.pub.pem"
 static OTHER: LazyLock<SigningKey> =
     LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 
-/// A folder as `bankrail provider` writes it.
+/// A folder with the files that `bankrail provider` writes.
 struct Home(TempDir);
 
 impl Home {
@@ -82,7 +82,7 @@ fn inbox() -> Arc<dyn Inbox> {
     Arc::new(MemoryStore::new().inbox())
 }
 
-/// The sentence of an error, which names each of these.
+/// Returns the sentence of an error, after a check that it has each of these names.
 fn said(error: &ConnectionError, names: &[&str]) -> String {
     let sentence = causes(error);
     assert!(

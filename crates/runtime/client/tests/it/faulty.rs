@@ -9,14 +9,14 @@ use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An inbox that fails when told to, for a reason that holds a mark.
+/// An inbox that fails on request, with an error text that has a mark.
 #[derive(Debug)]
 pub(crate) struct Faulty {
     pub(crate) inner: MemoryInbox,
     pub(crate) fails: AtomicBool,
-    /// True if leases and updates are made, and their answers lost.
+    /// True if leases and updates are stored but their answers are lost.
     pub(crate) loses_answers: AtomicBool,
-    /// The lease that was asked for last.
+    /// The last requested lease.
     pub(crate) asked: Mutex<Option<Lease>>,
 }
 

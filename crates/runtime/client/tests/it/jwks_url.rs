@@ -69,7 +69,7 @@ fn options() -> JwksUrlOptions {
     JwksUrlOptions::new().danger_allow_http_on_loopback(true)
 }
 
-/// Lets this time pass without waiting for it.
+/// Advances the paused clock by this time.
 async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;
@@ -192,7 +192,8 @@ async fn a_key_that_was_replaced_under_its_old_name_is_fetched() {
     assert_eq!(address.lock().unwrap().asked, 2);
 }
 
-/// Time passes only while all wait, so the time that passed is that of the fetches.
+/// Deliveries that wait share one fetch. Paused time passes only while all wait, so the elapsed
+/// time is that of the fetches.
 #[tokio::test]
 async fn deliveries_that_wait_for_an_address_that_hangs_wait_for_one_fetch() {
     let (address, url) = serve(set(&[jwk(&SIGNING, "old")])).await;

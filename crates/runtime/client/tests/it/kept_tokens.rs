@@ -95,7 +95,7 @@ async fn world(tokens: u32) -> (Provider, Arc<ManualClock>, Arc<Cache>) {
     (provider, clock, Arc::default())
 }
 
-/// A client that is made anew, as after a restart.
+/// Makes a new client over the same cache, as after a restart.
 fn restarted(provider: &Provider, clock: &Arc<ManualClock>, cache: &Arc<Cache>) -> Client {
     provider.client_with(
         provider
@@ -259,7 +259,7 @@ async fn a_refused_token_leaves_the_cache_and_its_successor_stays() {
     assert!(cache.tokens.lock().unwrap().is_empty());
 }
 
-/// A cache that does not remove what the service refused must not bring it back.
+/// A refused token is not used again, even if the cache does not remove it.
 #[tokio::test]
 async fn a_refused_token_is_not_taken_from_the_cache_again() {
     let (provider, clock, cache) = world(2).await;
@@ -398,7 +398,7 @@ async fn a_thousand_tasks_make_one_token_request() {
     assert_eq!(provider.calls().len(), 1);
 }
 
-/// Without a lock, as many may call at once as the limits let go. Two here.
+/// Clients without a lock may make as many calls at once as the limits allow: here two.
 #[tokio::test]
 async fn clients_that_start_at_once_make_a_call_each_within_the_limits() {
     let (provider, clock, cache) = world(3).await;
@@ -436,7 +436,7 @@ async fn clients_that_start_at_once_make_a_call_each_within_the_limits() {
     assert_eq!(provider.calls().len(), 2);
 }
 
-/// A store as a process opens it.
+/// Opens the store like a new process.
 fn opened(folder: &tempfile::TempDir) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(folder.path().join("client.db"), Default::default()).unwrap())
 }

@@ -42,7 +42,7 @@ pub(crate) fn kids(keys: &KeySet<VerifyingKey>) -> Vec<String> {
         .collect()
 }
 
-/// Receivers that ask this source for new keys.
+/// Makes receivers that read new keys from this source.
 pub(crate) fn receivers(keys: KeySet<VerifyingKey>, source: Arc<dyn SenderKeys>) -> Receivers {
     let inbox: Arc<dyn Inbox> = Arc::new(MemoryStore::new().inbox());
     let options: ReceiversOptions = options().sender_keys(source);
@@ -55,14 +55,14 @@ pub(crate) fn receivers(keys: KeySet<VerifyingKey>, source: Arc<dyn SenderKeys>)
     .unwrap()
 }
 
-/// The status of a delivery that is signed with this key, under this `kid`.
+/// Makes a delivery that is signed with this key, under this `kid`, and returns its status.
 pub(crate) async fn deliver_signed(receivers: &Receivers, signing: &SigningKey, kid: &str) -> u16 {
     deliver_sealed(receivers, sealed(signing.clone().with_kid(kid)))
         .await
         .0
 }
 
-/// A message that is signed with this key.
+/// Makes a message that is signed with this key.
 fn sealed(signing: SigningKey) -> String {
     let encryption: EncryptionKey = DECRYPTION.encryption_key();
     Sealer::new(signing, encryption, SealOptions::new())
@@ -70,7 +70,7 @@ fn sealed(signing: SigningKey) -> String {
         .unwrap()
 }
 
-/// The status and the body of the answer to a delivery.
+/// Makes a delivery, and returns the status and the body of the answer.
 async fn deliver_sealed(receivers: &Receivers, sealed: String) -> (u16, Vec<u8>) {
     let request = delivery(MessageKind::Query, SecuredPayload::new(sealed).to_json());
     let answer = receivers.router().oneshot(request).await.unwrap();
@@ -294,7 +294,7 @@ async fn a_key_that_was_replaced_under_its_old_name_or_without_any_is_read_again
     }
 }
 
-/// A source that has read keys each time, after its gate was opened.
+/// A source whose readings wait for a gate and always succeed.
 #[derive(Debug)]
 struct Counted {
     asked: AtomicUsize,

@@ -1,4 +1,4 @@
-//! No failure of a receiver or its worker tells the log what a message holds, or a secret.
+//! No failure of a receiver or its worker logs a message's content or a secret.
 
 use crate::faulty::Faulty;
 use crate::log::Log;
@@ -24,7 +24,7 @@ use tower::ServiceExt;
 const MARKS: [&str; 5] = ["MARKED", "990077123", "880077123", "our-key", "eyJ"];
 const KIND: MessageKind = MessageKind::PaymentOutcome;
 
-/// A message with a mark in each text, an account and an amount.
+/// Makes a message with a mark in each text, an account and an amount.
 fn marked() -> String {
     r#"{"creation_date_time":"2026-11-21T05:59:00.000Z","transaction_status":"RJCT",
         "transaction_status_additional_information":["JANE MARKED"],"mps_user_id":"MARKED",
@@ -56,7 +56,7 @@ impl RemoteDecrypter for Key {
     }
 }
 
-/// Deliveries that are refused, and what would be refused only on request.
+/// Returns deliveries that are refused, and some that would be refused only on request.
 fn bad_deliveries() -> Vec<Request<Body>> {
     let with = |name: &'static str, value: &'static str| {
         let mut request = delivery(KIND, seal(&marked()));

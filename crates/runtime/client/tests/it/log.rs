@@ -6,7 +6,7 @@ use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Everything that this thread logs while it is there.
+/// The log of this thread while this value exists.
 pub(crate) struct Log {
     sink: Sink,
     _default: DefaultGuard,

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The metrics with their labels as text, and their values; of a histogram the number of values.
-/// Each is in the page.
+/// Returns the metrics with their labels as text, and their values; the value of a histogram is its
+/// number of samples. Checks that the page has each metric.
 fn counted(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
     let page = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -1,4 +1,4 @@
-//! Client certificates before nginx, which checks them with OpenSSL.
+//! Client certificates for nginx, which checks them with OpenSSL.
 
 use crate::authority::Authority;
 use bankrail_client::{Client, ClientCertificate, ClientOptions, Credentials, TlsRoots};

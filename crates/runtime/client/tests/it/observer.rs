@@ -29,7 +29,7 @@ fn observed(options: ReceiversOptions) -> (Seen, ReceiversOptions) {
     (seen, options)
 }
 
-/// The only delivery that was told of since the last call: its stage, reason and status.
+/// Returns stage, reason and status of the only delivery that was reported since the last call.
 fn refusal(seen: &Seen) -> (DeliveryStage, String, u16) {
     let mut told = std::mem::take(&mut *seen.lock().unwrap());
     assert_eq!(told.len(), 1, "{told:?}");

@@ -1,5 +1,5 @@
-//! An inbox that is away for a while: no message waits longer than it must, and no start is counted
-//! that was none.
+//! An inbox that fails for a while: no message waits longer than needed, and only real starts are
+//! counted.
 
 use crate::faulty::Faulty;
 use crate::provider::start;
@@ -19,7 +19,7 @@ const KIND: MessageKind = MessageKind::PaymentOutcome;
 struct Outage {
     inbox: Arc<Faulty>,
     receivers: Receivers,
-    /// Each handler waits for a permit.
+    /// Permits of which each handler takes one.
     gate: Arc<Semaphore>,
 }
 
@@ -63,7 +63,7 @@ impl Outage {
         self.inbox.loses_answers.store(loses, Ordering::SeqCst);
     }
 
-    /// The state of a message, and how often its handling was started.
+    /// Returns the state of a message, and the number of times that its handling was started.
     async fn stands(&self, number: u64) -> (InboxState, u32) {
         let entry = self
             .inbox

@@ -1,4 +1,4 @@
-//! Outcomes that were announced and do not come.
+//! Announced outcomes that do not arrive.
 
 use crate::log::Log;
 use crate::provider::start;
@@ -31,7 +31,7 @@ pub(crate) fn payment(status: TransactionStatus) -> Message {
     outcome.into()
 }
 
-/// A watch over these histories, with the clock's options.
+/// Makes a watch over these histories with this clock.
 pub(crate) fn watch(
     histories: &MemoryHistories,
     clock: &Arc<ManualClock>,

@@ -1,4 +1,5 @@
-//! The pacer against a bank with a clock of its own. Time is tokio's, paused: nothing really waits.
+//! The pacer against a bank with its own clock. The time is tokio's and paused, so the tests do not
+//! really wait.
 
 use crate::log::Log;
 use bankrail_client::{PaceError, Pacer, PacerOptions, Pacing};
@@ -15,7 +16,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(millis).unwrap()
 }
 
-/// A policy of windows given as milliseconds and limit.
+/// Makes a policy from windows, each as milliseconds and limit.
 fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
     let windows: Vec<Window> = windows
         .iter()
@@ -24,7 +25,7 @@ fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> P
     Policy::new(algorithm, counting, &windows).unwrap()
 }
 
-/// Shows `start` when made, and moves with tokio's time.
+/// A clock that shows `start` when it is made, and moves with tokio's time.
 #[derive(Debug)]
 struct TokioClock {
     start: Timestamp,
@@ -53,7 +54,7 @@ fn paused(test: impl Future<Output = ()>) {
     runtime.block_on(test);
 }
 
-/// A pacer with the default options.
+/// Makes a pacer with the default options.
 fn by_default(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
     with_options(policy, clock, PacerOptions::new())
 }
@@ -62,15 +63,15 @@ fn with_options(policy: Policy, clock: Arc<dyn Clock>, options: PacerOptions) ->
     Pacer::new(CallType::Payment, policy, options.clock(clock))
 }
 
-/// A pacer that waits as long as necessary.
+/// Makes a pacer that waits as long as necessary.
 fn paced(policy: Policy, clock: Arc<dyn Clock>) -> Pacer {
     with_options(policy, clock, PacerOptions::new().pacing(Pacing::Wait))
 }
 
 const GUARD: i64 = 100;
 
-/// Each call arrives with the offset, or, if there is none, was not sent, and is followed by a
-/// pause.
+/// Checks that a bank refuses no paced call. Each call arrives with its offset, or is not sent if
+/// it has none, and a pause follows.
 async fn bank_never_refuses(policy: Policy, start: i64, calls: Vec<(Option<i64>, u64)>) {
     let clock = clock(start);
     let options = PacerOptions::new()
@@ -210,7 +211,7 @@ fn statements(pacing: Pacing, clock: Arc<dyn Clock>) -> Pacer {
     )
 }
 
-/// Specification: "Limits", 25 statements an hour.
+/// Specification: "Limits": 25 statements an hour.
 #[tokio::test(start_paused = true)]
 async fn no_hour_sees_more_than_its_limit_and_none_much_less() {
     let clock = clock(0);
@@ -260,7 +261,8 @@ async fn a_call_that_was_not_sent_is_counted_once_however_often_it_is_tried() {
     assert!(clock.now() > full.saturating_add(Duration::from_secs(60)));
 }
 
-/// In its own second the call is not counted, so no other may be there or beside it.
+/// A call that replaces another one is not counted in its own second, so no other call may be in
+/// that second or the next.
 #[tokio::test(start_paused = true)]
 async fn a_call_in_place_of_another_is_alone_in_its_second_and_beside_it() {
     let one_an_hour = policy(
@@ -303,7 +305,7 @@ async fn a_call_in_place_of_another_is_alone_in_its_second_and_beside_it() {
     pacer.acquire(1).await.unwrap();
 }
 
-/// While the limits allow it, nothing waits for being alone.
+/// A call waits to be alone only if the limits demand it.
 #[tokio::test(start_paused = true)]
 async fn calls_that_were_not_sent_slow_no_others_down() {
     let clock = clock(3_630_500);
@@ -320,8 +322,8 @@ async fn calls_that_were_not_sent_slow_no_others_down() {
     assert!(clock.now().saturating_since(begun) <= Duration::from_secs(12));
 }
 
-/// A call is sent neither within the guard after a boundary nor within the guard before one, their
-/// first milliseconds included.
+/// No call is sent within the guard after or before a boundary, the guard's first and last
+/// milliseconds included.
 #[tokio::test(start_paused = true)]
 async fn the_guard_holds_at_its_first_and_last_millisecond() {
     for (now, sent) in [
@@ -553,7 +555,8 @@ async fn a_wait_of_more_than_a_second_is_told_once() {
 
 const JUMPS: [i64; 3] = [3_600_000, 86_400_000, 365 * 86_400_000];
 
-/// The calls counted, and the pauses that a service asked for, while the clock was ahead.
+/// Calls that were counted and pauses that a service demanded while the clock was ahead hold back
+/// no longer than they should.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_was_ahead_holds_back_no_longer_than_was_asked() {
     let log = Log::start();
@@ -580,7 +583,7 @@ async fn a_clock_that_was_ahead_holds_back_no_longer_than_was_asked() {
     assert_eq!(log.text().matches(warned).count(), 2, "a day and a year");
 }
 
-/// A clock that was behind has let the hold pass.
+/// A hold from a clock that was behind has passed.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_was_behind_holds_nothing_back() {
     for jump in JUMPS {

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 pub(crate) const ACCOUNTS: [&str; 2] = ["012003123456789", "012003123456780"];
 
-/// An entry: its amount, and its reference if it has one.
+/// An entry of the bank: its amount, and its reference if it has one.
 pub(crate) type Real = (u32, Option<u64>);
 
 /// A bank on loopback whose statements the test changes.
@@ -34,7 +34,7 @@ pub(crate) struct Bank(Arc<Mutex<Books>>);
 #[derive(Default)]
 struct Books {
     entries: HashMap<String, Vec<Real>>,
-    /// The most that were ever listed at once.
+    /// The maximum number of equal entries that were ever listed at once.
     most: HashMap<(String, Real), usize>,
     calls: usize,
 }
@@ -84,7 +84,7 @@ impl Bank {
         self.0.lock().unwrap().calls
     }
 
-    /// Compares what was paid with what the bank lists.
+    /// Compares the paid entries with the bank's list.
     pub(crate) fn check(&self, paid: &[(String, Real)]) {
         let books = self.0.lock().unwrap();
         let paid = counted(paid);
@@ -179,8 +179,7 @@ fn document(account: &AccountId, entries: &[Real]) -> String {
     )
 }
 
-/// A store with a table of what was paid. Nothing in the table prevents that an entry is in it
-/// twice.
+/// Makes a store with a table of paid entries. The table does not prevent duplicates.
 pub(crate) async fn store() -> Arc<SqliteStore> {
     let store = SqliteStore::open_in_memory(Default::default()).unwrap();
     let create = |transaction: &Transaction<'_>| {
@@ -306,7 +305,7 @@ pub(crate) fn change(bank: &Bank, random: &mut Random, serial: &mut u64) {
 }
 
 /// Runs a future until it is ready or has been woken this many times, and then drops it. Returns
-/// whether it was ready.
+/// true if it was ready.
 pub(crate) async fn wakes(times: usize, future: impl Future<Output = usize>) -> bool {
     let (mut future, mut left) = (std::pin::pin!(future), times);
     std::future::poll_fn(|context| match left.checked_sub(1) {

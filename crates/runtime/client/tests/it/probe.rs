@@ -5,12 +5,12 @@ use bankrail_client::{Probe, ProbeStep};
 use bankrail_rate_limit::Policy;
 use std::time::Duration;
 
-/// An answer under the client's own time.
+/// Makes an answer whose `Date` is the client's own time.
 fn timely(status: u16, body: impl Into<Vec<u8>>) -> Reply {
     Reply::new(status, body).header("date", "Sat, 21 Nov 2026 06:00:00 GMT")
 }
 
-/// The answers of a service without metadata.
+/// Returns the answers of a service without metadata.
 fn no_metadata() -> [Reply; 2] {
     [(); 2].map(|()| timely(404, ""))
 }
@@ -114,7 +114,8 @@ async fn each_bank_wants_another_audience_and_the_probe_tells_which() {
     assert_eq!(audiences, [own, format!("{origin}/issuer")]);
 }
 
-/// An assertion for another host would be good there, and it is sent to this one.
+/// No assertion is signed for an audience of another host, because this host would get it and it
+/// would be valid there.
 #[tokio::test]
 async fn an_audience_of_another_host_is_named_and_not_signed() {
     let (provider, client, _) = Provider::client().await;
@@ -133,7 +134,7 @@ async fn an_audience_of_another_host_is_named_and_not_signed() {
     assert_eq!(provider.token_calls().len(), 1);
 }
 
-/// The claim `aud` of the assertion in a form.
+/// Returns the claim `aud` of the assertion in a form.
 fn audience(form: &str) -> String {
     let assertion = form
         .split('&')

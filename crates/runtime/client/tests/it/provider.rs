@@ -26,7 +26,7 @@ pub(crate) fn start() -> Timestamp {
     "2026-11-21T06:00:00.000Z".parse().unwrap()
 }
 
-/// One answer.
+/// One answer of the script.
 #[derive(Clone)]
 pub(crate) struct Reply {
     status: u16,
@@ -76,12 +76,12 @@ impl Reply {
     }
 }
 
-/// The `number`-th token of a script.
+/// Returns the `number`-th token of a script.
 pub(crate) fn token_text(number: u32) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
-/// A document of this many equal entries without references.
+/// Makes a document of this many equal entries without references.
 pub(crate) fn document(entries: usize) -> String {
     let entry = "<Ntry><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BookgDt>\
                  <Dt>2026-11-21</Dt></BookgDt><ValDt><Dt>2026-11-21</Dt></ValDt><BkTxCd><Domn>\
@@ -123,7 +123,7 @@ pub(crate) struct Provider(Arc<Parts>);
 struct Parts {
     address: String,
     script: Mutex<Script>,
-    /// Each answer needs a permit. There are plenty unless a test takes them away.
+    /// Permits of which each answer takes one. There are plenty unless a test takes them away.
     gate: Semaphore,
 }
 

@@ -1,10 +1,10 @@
-//! A proxy for tests: it makes tunnels by CONNECT and by SOCKS 5, whichever it is asked for.
+//! A proxy for tests that makes tunnels by CONNECT and by SOCKS 5.
 
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A proxy on loopback. Names lead to loopback, whatever they are.
+/// A proxy on loopback, which resolves all names to loopback.
 pub(crate) struct TestProxy {
     pub(crate) address: String,
     seen: Arc<Mutex<Vec<String>>>,
@@ -15,7 +15,7 @@ impl TestProxy {
         Self::answering("200 OK").await
     }
 
-    /// A proxy that answers this to CONNECT, and makes no tunnel unless it is a 200.
+    /// Starts a proxy that answers this to CONNECT, and makes a tunnel only if the answer is a 200.
     pub(crate) async fn answering(answer: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -29,7 +29,7 @@ impl TestProxy {
         Self { address, seen }
     }
 
-    /// The tunnels that were asked for: `CONNECT host:port credentials`, or `SOCKS …`.
+    /// Returns the requested tunnels: `CONNECT host:port credentials`, or `SOCKS …`.
     pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.seen.lock().unwrap())
     }
@@ -99,7 +99,7 @@ async fn socks(client: &mut TcpStream) -> std::io::Result<(String, u16)> {
     Ok((format!("SOCKS {host}:{port} {credentials}"), port))
 }
 
-/// Answers to CONNECT that make no tunnel, each of which would mean something else from a service.
+/// Answers to CONNECT that make no tunnel, each of which would have another meaning from a service.
 pub(crate) const REFUSALS: [&str; 5] = [
     "407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"company\"\r\nContent-Length: 0",
     "401 Unauthorized\r\nContent-Length: 0",
@@ -108,7 +108,7 @@ pub(crate) const REFUSALS: [&str; 5] = [
     "502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 13\r\n\r\n<html></html>",
 ];
 
-/// A text after its length.
+/// Reads a text that follows its length.
 async fn text(client: &mut TcpStream) -> std::io::Result<String> {
     let mut bytes = vec![0; client.read_u8().await?.into()];
     client.read_exact(&mut bytes).await?;

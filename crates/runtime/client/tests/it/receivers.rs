@@ -36,7 +36,7 @@ pub(crate) fn receivers_with(inbox: Arc<dyn Inbox>, options: ReceiversOptions) -
     over(inbox, options)
 }
 
-/// Receivers over an inbox of this type.
+/// Makes receivers over an inbox of this type.
 pub(crate) fn over<I: Inbox + ?Sized + 'static>(
     inbox: Arc<I>,
     options: ReceiversOptions,
@@ -88,7 +88,7 @@ pub(crate) fn seal(json: &str) -> String {
     SecuredPayload::new(sealer.seal(json.as_bytes()).unwrap()).to_json()
 }
 
-/// A delivery with the right headers.
+/// Returns a delivery with the right headers.
 pub(crate) fn delivery(kind: MessageKind, body: impl Into<String>) -> Request<Body> {
     let mut request = Request::post(kind.default_path())
         .header("apikey", "our-key")
@@ -574,8 +574,7 @@ async fn method_type_and_size() {
     );
 }
 
-/// The answers that `serve::Server` sends in place of a delivery that it could not read, or without
-/// `Host`.
+/// The faults that `serve::Server` finds in a head, such as one without `Host`, are refused.
 #[tokio::test]
 async fn what_the_server_finds_in_a_head_is_refused() {
     let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
@@ -628,8 +627,8 @@ async fn a_delivery_whose_time_is_over_is_to_be_made_again() {
     assert!(body.contains("Deliver it again."), "{body}");
 }
 
-/// A body of `many` chunks of 1 KiB that panics if it is read after its end, and the count of the
-/// chunks taken.
+/// Returns a body of `many` chunks of 1 KiB that panics if it is read after its end, and the count
+/// of the chunks taken.
 fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
     let taken = Arc::new(AtomicUsize::new(0));
     let counted = taken.clone();
@@ -641,7 +640,8 @@ fn chunks(many: usize) -> (Body, Arc<AtomicUsize>) {
     (Body::from_stream(body), taken)
 }
 
-/// Otherwise some senders would see their stream end instead of the answer.
+/// A refused body is read up to a bound, because some senders would otherwise see their stream end
+/// instead of the answer.
 #[tokio::test]
 async fn a_refused_body_is_read_to_its_end_within_reason() {
     let receivers = receivers_with(Arc::new(MemoryStore::new().inbox()), options());
@@ -687,8 +687,8 @@ async fn a_body_that_does_not_arrive_is_answered_408() {
     assert_eq!(response.status(), StatusCode::REQUEST_TIMEOUT);
 }
 
-/// The contract that providers publish, docs/openapi.json, says of receivers what they do: its
-/// statuses, the members of its bodies and its required headers, for each kind of message.
+/// The receivers fit the published contract, docs/openapi.json, in statuses, members of bodies and
+/// required headers, for each kind of message.
 #[tokio::test]
 async fn receivers_answer_as_the_contract_says() {
     let contract = std::fs::read(concat!(

@@ -6,7 +6,7 @@ use bankrail_stores::memory::MemoryStore;
 use bankrail_webhook::MessageKind;
 use std::sync::Arc;
 
-/// A client that trusts no certificate, because none is needed on loopback.
+/// Returns a client that trusts no certificate, because none is needed on loopback.
 fn client() -> reqwest::ClientBuilder {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)

@@ -132,7 +132,8 @@ async fn a_second_refusal_is_the_answer() {
     assert_eq!(provider.statement_calls().len(), 2);
 }
 
-/// Polling would otherwise stop at a gateway that answers its failures with status 200.
+/// A failure of a gateway is transient under any status, so that one with status 200 does not stop
+/// polling.
 #[tokio::test]
 async fn a_failure_of_the_gateway_may_pass_under_any_status() {
     let codes = [
@@ -174,7 +175,7 @@ async fn no_token_no_call() {
     assert_eq!(provider.statement_calls().len(), 0);
 }
 
-/// Waiting for the limit can outlast the token that was valid at its start.
+/// A call that waited for the limit uses a token that is still valid after the wait.
 #[tokio::test]
 async fn a_call_that_waited_goes_out_with_a_token_that_still_lasts() {
     let provider = Provider::start().await;
@@ -348,7 +349,7 @@ async fn a_429_is_told_and_holds_the_next_call_back_by_the_answers_clock() {
     assert_eq!(provider.statement_calls().len(), 2);
 }
 
-/// A name, an answer, and a check of the error.
+/// A case: its name, the answer, and a check of the error.
 type Case = (&'static str, Reply, fn(&CallError) -> bool);
 
 #[tokio::test]

@@ -140,7 +140,7 @@ async fn a_token_from_elsewhere_is_used_until_it_is_refused_or_expires() {
     );
 }
 
-/// A remote key: it signs, refuses, or never answers.
+/// A remote key, which signs, refuses, or never answers.
 #[derive(Debug)]
 enum Elsewhere {
     Signs(VerifyingKey),
@@ -518,12 +518,12 @@ async fn the_limits_of_the_table_hold_calls_back() {
     client.tokens().token().await.unwrap();
 }
 
-/// An error as the statement endpoint writes it, which token endpoints send too (Default: "Token
+/// An error in the form of the statement endpoint, which token endpoints send too (Default: "Token
 /// endpoint").
 const STATEMENT_ERROR: &str = r#"{"error":{"statusCode":"EC42001","title":"Request body fails validation"},
     "requestKey":"0b7c2f6e-8a1d-41eb-8dcd-0242ac130003"}"#;
 
-/// A name, an answer, and a check of the error.
+/// A case: its name, the answer, and a check of the error.
 type Case = (&'static str, Reply, fn(&CallError) -> bool);
 
 #[tokio::test]
@@ -783,7 +783,8 @@ async fn printing_shows_no_secret() {
     );
 }
 
-/// Waits until something holds, and fails after a minute, because a test that hangs names no fault.
+/// Waits until a condition holds, and fails after a minute, because a test that hangs reports no
+/// fault.
 pub(crate) async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F) {
     let begun = std::time::Instant::now();
     while !holds().await {
@@ -792,7 +793,7 @@ pub(crate) async fn until<F: Future<Output = bool>>(mut holds: impl FnMut() -> F
     }
 }
 
-/// The text of an error and its causes.
+/// Returns the text of an error and its causes.
 pub(crate) fn chain(error: &dyn Error) -> String {
     let mut text = format!("{error} {error:?}\n");
     if let Some(source) = error.source() {

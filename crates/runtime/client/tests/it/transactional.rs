@@ -21,23 +21,23 @@ const KIND: MessageKind = MessageKind::PaymentOutcome;
 const TABLE: &str = "CREATE TABLE paid (attempt INTEGER NOT NULL)";
 const COUNT: &str = "SELECT count(*) FROM paid";
 
-/// The end of the work after its effect.
+/// The end of a work after its effect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
     End,
     Fail,
-    /// Reports that it hangs, and continues only when the worker is gone.
+    /// The work reports that it hangs, and continues only after the worker has ended.
     Hang,
 }
 
-/// Reports when a work hangs, and lets it continue.
+/// A gate that reports when a work hangs, and lets it continue.
 struct Gate {
     reached: mpsc::UnboundedSender<()>,
     open: std::sync::Mutex<std::sync::mpsc::Receiver<()>>,
 }
 
-/// A worker over a store with one message that was delivered twice. The first time that it is
-/// handled ends as `first`.
+/// Makes a worker over a store with one message that was delivered twice. The first handling ends
+/// as `first`.
 async fn worker<I, W>(inbox: &Arc<I>, clock: &Arc<ManualClock>, first: Then, work: W) -> Worker<I>
 where
     I: TransactionalInbox + 'static,
@@ -59,8 +59,9 @@ where
     receivers.worker(handlers, options)
 }
 
-/// A work that fails after its effect is undone and handled again, with one effect. A work that is
-/// cut off after its effect is either undone and handled by another worker, or committed.
+/// Checks that a work that fails after its effect is undone and handled again, with one effect. A
+/// work that is cut off after its effect is either undone and handled by another worker, or
+/// committed.
 async fn happens_once<I, S, M>(
     make: M,
     work: fn(Then, Arc<Gate>) -> I::Work,
@@ -228,7 +229,8 @@ async fn happens_once_on_postgres() {
     happens_once(make, work, count).await;
 }
 
-/// A mandate's life, told out of order and with a contradiction, as the store keeps it.
+/// The messages of a mandate's life, out of order and with a contradiction, change the stored
+/// history.
 #[tokio::test]
 async fn a_history_changes_with_the_messages_that_are_handled() {
     use sqlite::{SqliteStore, SqliteWork};
@@ -290,7 +292,8 @@ async fn a_history_changes_with_the_messages_that_are_handled() {
     );
 }
 
-/// Whichever of the two has its effect in the inbox's transaction.
+/// The handler of a kind has precedence, whether its effect or the other's is in the inbox's
+/// transaction.
 #[tokio::test]
 async fn the_handler_of_a_kind_comes_before_that_of_any_message() {
     use sqlite::{SqliteInbox, SqliteStore, SqliteWork, rusqlite};

@@ -80,7 +80,8 @@ async fn a_retry_after_beyond_a_minute_is_an_error_and_not_an_hour_of_silence() 
     );
 }
 
-/// A service may count refused calls too, so that asking at once never succeeds.
+/// A 429 without `Retry-After` holds calls back, because a service may count refused calls too, and
+/// immediate retries would never succeed.
 #[tokio::test]
 async fn a_429_that_says_no_time_holds_calls_back_for_as_long_as_the_limit_takes_for_one() {
     for (limited, tokens, statements) in [(true, 360, 144), (false, 60, 60)] {

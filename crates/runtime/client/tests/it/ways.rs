@@ -1,4 +1,4 @@
-//! The ways that calls take: proxies, and certificates on both sides.
+//! Calls through proxies, and with certificates on both sides.
 
 use crate::authority::Authority;
 use crate::provider::{API_KEY, KEY, request, token_text};
@@ -17,7 +17,7 @@ use bankrail_values::{Timestamp, causes};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// A service over TLS that answers 404. Returns its port.
+/// Starts a service over TLS that answers 404. Returns its port.
 pub(crate) async fn service(tls: rustls::ServerConfig) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

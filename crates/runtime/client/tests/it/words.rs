@@ -1,4 +1,4 @@
-//! The log's report about a failed call: where, at what, why, and what to check.
+//! The log line of a failed call: its endpoint, phase, cause and advice.
 
 use crate::log::Log;
 use crate::provider::{API_KEY, KEY, Provider, Reply, start};
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// A server that reads a request and sends this, and then waits or ends.
+/// Starts a server that reads a request, sends this answer, and then waits or ends.
 async fn server(answer: &'static [u8], ends: bool) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -29,8 +29,8 @@ async fn server(answer: &'static [u8], ends: bool) -> String {
     address.to_string()
 }
 
-/// A server over TLS whose certificate is the one of `openssl req -x509` without further options:
-/// an authority's.
+/// Starts a server over TLS whose certificate is that of `openssl req -x509` without further
+/// options, which is an authority's.
 async fn server_with_the_certificate_of_an_authority() -> (String, String) {
     let mut parameters = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
     parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);

@@ -133,7 +133,7 @@ fn one_by_one() -> WorkerOptions {
     WorkerOptions::new().concurrency(1)
 }
 
-/// A worker whose handler counts and then does `what`.
+/// Returns a worker whose handler counts and then does `what`.
 fn failing<F>(receivers: &Receivers, calls: &Arc<AtomicU32>, what: fn() -> F) -> Worker
 where
     F: Future<Output = Result<(), HandlerError>> + Send + 'static,
@@ -613,7 +613,8 @@ async fn the_text_of_a_retry_is_in_the_line_and_cut() {
     );
 }
 
-/// A message that came, one that failed and one whose worker died while the clock was ahead.
+/// Messages of a time when the clock was ahead are handled now: one that arrived, one whose handler
+/// failed, and one whose worker died.
 #[tokio::test]
 async fn messages_of_a_clock_that_was_ahead_are_handled_now() {
     for ahead in [3_600, 86_400, 365 * 86_400].map(Duration::from_secs) {

@@ -9,14 +9,14 @@ use bankrail_statement::SeenEntryId;
 use bankrail_values::Decimal;
 use std::collections::BTreeMap;
 
-/// A ledger that follows the handler's entries, and keeps the notices besides.
+/// A ledger that follows the handler's entries, and collects the notices.
 #[derive(Clone, Default)]
 struct Ledger(Arc<std::sync::Mutex<Kept>>);
 
 type Kept = (BTreeMap<SeenEntryId, Movement>, Vec<AccountNotice>);
 
 impl Ledger {
-    /// A poller of account A that keeps this ledger.
+    /// Makes a poller of account A that updates this ledger.
     fn poller(&self, bank: &Bank, unbooked: bool) -> Poller {
         let ledger = self.clone();
         let handler = move |new: NewEntries| {
@@ -47,7 +47,7 @@ impl Ledger {
         self.0.lock().unwrap().0.values().cloned().collect()
     }
 
-    /// Amounts with status, in order.
+    /// Returns the amounts with their status, in order.
     fn money(&self) -> Vec<String> {
         let mut money: Vec<_> = self
             .rows()
@@ -63,7 +63,7 @@ impl Ledger {
     }
 }
 
-/// A bank whose account A has one page with these entries.
+/// Returns a bank whose account A has one page with these entries.
 fn listing(entries: &[String]) -> Bank {
     let bank = Bank::new(&[(A, &[&[]])]);
     relist(&bank, entries);

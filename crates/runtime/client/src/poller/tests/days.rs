@@ -2,15 +2,16 @@
 
 use super::*;
 
-/// Where clocks are set forward on 4 October 2026 at 02:00 and back on 4 April 2027 at 03:00.
+/// Returns the offset of a zone whose clocks are set forward on 4 October 2026 at 02:00 and back on
+/// 4 April 2027 at 03:00.
 fn zone(at: Timestamp) -> i8 {
     let summer = "2026-10-03T16:00:00.000Z".parse::<Timestamp>().unwrap()
         .."2027-04-03T16:00:00.000Z".parse().unwrap();
     if summer.contains(&at) { 11 } else { 10 }
 }
 
-/// The midnights at which days end: of ordinary ones in winter and summer, and of those of 23 and
-/// 25 hours.
+/// The midnights at which days end, with the hours of the day: two ordinary days, and those of 23
+/// and 25 hours.
 const ENDS: [(&str, u64); 4] = [
     ("2026-10-03T14:00:00.000Z", 24),
     ("2026-10-04T13:00:00.000Z", 23),
@@ -18,7 +19,7 @@ const ENDS: [(&str, u64); 4] = [
     ("2027-04-04T14:00:00.000Z", 25),
 ];
 
-/// A bank whose clock shows this time.
+/// Returns a bank whose clock shows this time.
 fn bank_at(now: Timestamp, accounts: &[&'static str]) -> Bank {
     let bank = Bank::new(&[]);
     for account in accounts {

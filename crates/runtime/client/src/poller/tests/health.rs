@@ -1,4 +1,4 @@
-//! Health as a supervisor sees it: from the start, while calls fail, and once they succeed again.
+//! The poller's health check from the start, while calls fail, and once they succeed again.
 
 use super::*;
 

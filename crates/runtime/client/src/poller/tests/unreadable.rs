@@ -1,8 +1,9 @@
-//! Entries that cannot be read: each costs itself, and is handed over once it can be read.
+//! Entries that cannot be read: only they are left out, and they are handed over once they can be
+//! read.
 
 use super::*;
 
-/// A store that outlives the poller, and what was handed over.
+/// A customer: a store that outlives the poller, and the entries that were handed over.
 #[derive(Default)]
 struct Customer {
     store: Arc<MemoryStore>,
@@ -34,7 +35,7 @@ impl Customer {
 
 const HOURS: Duration = Duration::from_secs(3 * 3_600);
 
-/// The elements that cannot be read, within their report.
+/// Returns the elements that cannot be read, by their place in the report.
 fn places(notices: &[AccountNotice]) -> Vec<String> {
     let place = |notice: &AccountNotice| match notice {
         AccountNotice::Unreadable { place } => {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 /// The maximum number of files of keys in a folder.
 const MAX_FILES: usize = KeySet::<VerifyingKey>::MAX_KEYS;
 
-/// The endings of the files that are read.
+/// The file name endings of keys.
 const ENDINGS: [&str; 7] = ["cer", "crt", "der", "json", "jwk", "jwks", "pem"];
 
 /// The least time between two readings that messages cause: anybody who has our API key can send
@@ -27,8 +27,8 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 ///
 /// - A file holds what [`KeyMaterial`] reads: a public key or, with the feature `x509`, a
 ///   certificate as PEM or DER, a JWK or a JWK set. Its name ends in `.cer`, `.crt`, `.der`,
-///   `.json`, `.jwk`, `.jwks` or `.pem`. Other files and hidden ones are not looked at. At most 64
-///   files of at most 256 KiB.
+///   `.json`, `.jwk`, `.jwks` or `.pem`. Other files and hidden ones are ignored. There may be at
+///   most 64 files of at most 256 KiB.
 /// - In a folder, the `kid` of a key that has none and is alone in its file is the file's name
 ///   without its ending. A path of one file leaves its keys as they are: the `kid` of a token is
 ///   then ignored if they have none.
@@ -61,10 +61,11 @@ pub struct KeyFolder(Arc<Inner>);
 struct Inner {
     path: PathBuf,
     keys: KeySet<VerifyingKey>,
-    /// The keys of each file when it was readable last, by the file's name. Locked during a
-    /// reading, so that readings follow each other.
+    /// The keys of each file when it was last readable, by the file's name. The lock is held during
+    /// a reading, so that readings follow each other.
     files: Mutex<Files>,
-    /// Locked during a reading, so that whoever waits for it shares its keys.
+    /// The last readings for messages. The lock is held during a reading, so that deliveries that
+    /// wait for it share its keys.
     renewals: tokio::sync::Mutex<Renewals>,
 }
 
@@ -78,7 +79,7 @@ struct Renewals {
 type Files = BTreeMap<PathBuf, Vec<VerifyingKey>>;
 
 impl KeyFolder {
-    /// Reads the keys of a folder or file, and returns what was not usable there. Blocks while it
+    /// Reads the keys of a folder or file, and returns the unusable ones. This blocks while it
     /// reads.
     ///
     /// # Errors
@@ -99,15 +100,15 @@ impl KeyFolder {
         ))
     }
 
-    /// The keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each
+    /// Returns the keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each
     /// reading.
     #[must_use]
     pub fn keys(&self) -> KeySet<VerifyingKey> {
         self.0.keys.clone()
     }
 
-    /// Reads all files again, replaces the keys, and returns what was not usable. Blocks while it
-    /// reads.
+    /// Reads all files again, replaces the keys, and returns the unusable ones. This blocks while
+    /// it reads.
     ///
     /// # Errors
     /// [`KeyFolderError`] if the folder cannot be read or no key is usable. The keys are then
@@ -189,7 +190,7 @@ bankrail_values::impl_debug!(KeyFolder, self; path: self.0.path, keys: self.0.ke
 pub struct UnusableKeyFile {
     /// The file.
     pub file: PathBuf,
-    /// The key's `kid`, cut and escaped; `None` if it has none or the whole file is meant.
+    /// The key's `kid`, cut and escaped; `None` if the key has none or the whole file is unusable.
     pub kid: Option<String>,
     /// The reason.
     pub reason: UnusableKeyError,
@@ -205,7 +206,7 @@ impl fmt::Display for UnusableKeyFile {
     }
 }
 
-/// The reason for which a file or key is not used.
+/// The reason why a file or key is not used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnusableKeyError {
@@ -218,10 +219,10 @@ pub enum UnusableKeyError {
         /// The reason, without the key.
         reason: String,
     },
-    /// As many keys have the same `kid` as are tried for a message.
+    /// The maximum number of keys with one `kid` that are tried for a message is reached.
     #[error("too many keys have this kid, one in {} among them", .other.display())]
     SameKid {
-        /// The file of the last key with this `kid` that is tried.
+        /// The file of the last tried key with this `kid`.
         other: PathBuf,
     },
     /// The key has no `kid`, and others have one.
@@ -237,7 +238,7 @@ impl UnusableKeyError {
     }
 }
 
-/// Keys that could not be read.
+/// The reason why no keys could be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFolderError {
@@ -249,7 +250,7 @@ pub enum KeyFolderError {
         /// The cause.
         source: io::Error,
     },
-    /// More files than are read.
+    /// The folder has too many files.
     #[error("{}: expected at most {max} files of keys, found more", .path.display())]
     TooManyFiles {
         /// The folder.
@@ -295,7 +296,7 @@ impl KeyFolderError {
     }
 }
 
-/// Reads a folder or file: the keys of each file, the keys in use, and what is not usable.
+/// Reads a folder or file. Returns the keys of each file, the keys to use, and the unusable ones.
 fn read(
     path: &Path,
     before: &Files,
@@ -392,7 +393,7 @@ fn unambiguous(files: &Files, unusable: &mut Vec<UnusableKeyFile>) -> Vec<Verify
 
 type FileKeys = (Vec<VerifyingKey>, Vec<(Option<String>, UnusableKeyError)>);
 
-/// The keys of a file, and those that are not usable. The error is of the whole file.
+/// Reads the keys of a file, with the unusable ones. An error is one of the whole file.
 fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, UnusableKeyError> {
     let bytes = files::read(file, KeyMaterial::MAX_BYTES).map_err(UnusableKeyError::Read)?;
     let options = super::key_options();
@@ -412,8 +413,8 @@ fn read_file(file: &Path, in_folder: bool) -> Result<FileKeys, UnusableKeyError>
     Ok((keys, unusable))
 }
 
-/// The keys of a JWK set for verifying. Keys for other uses are no faults, unless there is no other
-/// key.
+/// Reads the verifying keys of a JWK set. Keys for other uses are reported only if there is no
+/// verifying key.
 fn from_set(set: &JwkSet, options: &KeyOptions) -> FileKeys {
     let (keys, refused) = set.for_use::<VerifyingKey>(options);
     let unusable = set.unusable().iter().chain(&refused);

@@ -25,13 +25,13 @@ const MAX_ETAG_BYTES: usize = 256;
 /// The sender's verifying keys at an address that serves a JWK set (feature `jwks-url`). Cheap to
 /// clone.
 ///
-/// - Only https, with a bounded answer and no redirects.
+/// - The address is https. The answer is bounded, and redirects are refused.
 /// - [`JwksUrl::run`] fetches the keys again when they are older than the answer's
-///   `Cache-Control: max-age` allows. That counts as at least 5 minutes and at most a day, and as
-///   an hour where it is absent. An `ETag` is sent back.
-/// - When no key verifies a message, they are fetched at once, but with at least
+///   `Cache-Control: max-age` allows. A `max-age` below 5 minutes or above a day counts as that
+///   bound, an absent one as an hour. An `ETag` is sent back.
+/// - When no key verifies a message, the keys are fetched at once, but with at least
 ///   [`JwksUrlOptions::refetch`] between two fetches.
-/// - If the address fails, the keys at hand stay in use.
+/// - If the address fails, the last fetched keys stay in use.
 ///
 /// ```no_run
 /// use bankrail_client::receivers::keys::{JwksUrl, JwksUrlOptions};
@@ -56,28 +56,29 @@ struct Inner {
     http: HttpClient,
     options: JwksUrlOptions,
     keys: KeySet<VerifyingKey>,
-    /// Locked during a fetch, so that callers who want the same share it.
+    /// The state of fetching. The lock is held during a fetch, so that waiting callers share it.
     state: Mutex<State>,
 }
 
 struct State {
     etag: Option<HeaderValue>,
     tried: Instant,
-    /// The time at which the keys at hand were fetched.
+    /// The time at which the current keys were fetched.
     read: Instant,
     expires: Instant,
 }
 
 /// The answer of an address.
 struct Fetched {
-    /// `None`: the keys at hand are still the current ones.
+    /// The new keys; `None` if the keys have not changed.
     keys: Option<Vec<VerifyingKey>>,
     etag: Option<HeaderValue>,
     fresh_for: Duration,
 }
 
 impl JwksUrl {
-    /// Fetches the keys. Later failures leave these in use.
+    /// Fetches the keys for the first time. After later failures, the last fetched ones stay in
+    /// use.
     ///
     /// # Errors
     /// [`JwksUrlError`] if the address or an option is unusable, the address does not answer, or no
@@ -121,7 +122,8 @@ impl JwksUrl {
         })))
     }
 
-    /// The keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each fetch.
+    /// Returns the keys, for an [`Opener`](bankrail_secured_payload::Opener). They change with each
+    /// fetch.
     #[must_use]
     pub fn keys(&self) -> KeySet<VerifyingKey> {
         self.0.keys.clone()
@@ -224,12 +226,12 @@ bankrail_values::options! {
             Duration::from_secs(10),
         /// The certificate authorities to trust. Default: those of the operating system.
         tls_roots(TlsRoots => Some): Option<TlsRoots> = None,
-        /// The certificate that is shown to an address which asks for one. Default: none.
+        /// The certificate that is shown to a server that requires one. Default: none.
         client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
         /// The proxy of fetches over https. Default: that of the environment
-        /// ([`Proxy::from_environment`]), of which a malformed value is an error.
+        /// ([`Proxy::from_environment`]); a malformed value there is an error.
         proxy(Proxy => Some): Option<Proxy> = None,
-        /// Allows http on loopback addresses, for tests. Default: no.
+        /// If true, http on loopback addresses is allowed, for tests. Default: false.
         danger_allow_http_on_loopback: bool = false,
         /// The network of a simulation, which takes the place of connections. Default: none.
         #[cfg(feature = "simulation")]
@@ -256,20 +258,20 @@ fn fresh_for(headers: &HeaderMap) -> Duration {
         .clamp(MIN_AGE, MAX_AGE)
 }
 
-/// Keys that were not fetched.
+/// The reason why keys were not fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JwksUrlError {
-    /// The address is not one that is called.
+    /// The address cannot be used.
     #[error("address of the keys: {0}")]
     Address(AddressError),
     /// The HTTP client cannot be made.
     #[error(transparent)]
     Http(#[from] HttpClientError),
-    /// No complete answer.
+    /// There was no complete answer.
     #[error("no answer from the address of the keys")]
     Exchange(#[source] ExchangeError),
-    /// A status other than 200.
+    /// The status is not 200.
     #[error("address of the keys: expected status 200, found {found}")]
     Status {
         /// The status.
