@@ -7,6 +7,7 @@ pub enum CounterClock {
     /// The server's clock, so that the callers' clocks do not matter.
     #[default]
     Server,
-    /// The callers' clocks ([`Charge::now`](bankrail_rate_limit::Charge::now)), which must agree.
+    /// The callers' clocks ([`Charge::now`](bankrail_rate_limit::Charge::now)), which must show the
+    /// same time.
     Callers,
 }

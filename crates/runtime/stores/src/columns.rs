@@ -25,7 +25,7 @@ pub(crate) trait FromRow: Sized {
 }
 
 /// A row of SQLite or PostgreSQL, with its columns by name, for statements that both engines run. A
-/// value of another kind than it is read as is a corrupt record.
+/// value of an unexpected kind counts as a corrupt record.
 #[doc(hidden)]
 pub trait Cells {
     /// Returns a number, or a Boolean as 0 or 1.

@@ -48,7 +48,7 @@ fn written(state: &State) -> String {
     text
 }
 
-/// `None`: not the counts of a state.
+/// Reads the text of a state's counts. Returns `None` if the text is malformed.
 pub(crate) fn read(high_water: Timestamp, text: &str) -> Option<State> {
     let mut counts = Vec::with_capacity(MAX_WINDOWS);
     let mut words = text.split(' ').map(str::parse::<u32>);

@@ -3,8 +3,8 @@
 //!
 //! [`MemoryStore::with_capacity`] bounds each kind of record. When the store is full of records
 //! that are still needed, a new one is refused with
-//! [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because to forget a used
-//! assertion or a pending message would be worse. Expired records are dropped with later writes,
+//! [`StoreErrorKind::Full`](bankrail_values::StoreErrorKind::Full), because a forgotten used
+//! assertion or pending message would be worse. Expired records are dropped with later writes,
 //! [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after their expiry.
 
 use bankrail_values::{StoreError, StoreFuture};
@@ -73,13 +73,14 @@ impl MemoryStore {
     /// The capacity of [`MemoryStore::new`]: 100,000 records of each kind.
     pub const DEFAULT_CAPACITY: usize = 100_000;
 
-    /// A store for [`MemoryStore::DEFAULT_CAPACITY`] records of each kind.
+    /// Creates a store for [`MemoryStore::DEFAULT_CAPACITY`] records of each kind.
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(Self::DEFAULT_CAPACITY)
     }
 
-    /// A store for at most `records` of each kind. Memory is allocated as records are added.
+    /// Creates a store for at most `records` of each kind. Memory is allocated as records are
+    /// added.
     #[must_use]
     pub fn with_capacity(records: usize) -> Self {
         Self {
@@ -116,7 +117,7 @@ impl MemoryStore {
         }
     }
 
-    /// The inbox of this store.
+    /// Returns the inbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn inbox(&self) -> MemoryInbox {
@@ -125,7 +126,7 @@ impl MemoryStore {
         }
     }
 
-    /// The outbox of this store.
+    /// Returns the outbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn outbox(&self) -> MemoryOutbox {
@@ -134,7 +135,7 @@ impl MemoryStore {
         }
     }
 
-    /// The histories of this store.
+    /// Returns the histories of this store.
     #[cfg(feature = "webhook")]
     #[must_use]
     pub fn histories(&self) -> MemoryHistories {

@@ -2,8 +2,8 @@
 //! Several workers on several machines may share a database, which also holds the tables of a
 //! bank's ledger and directory of customers.
 //!
-//! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and again
-//! after they were lost. It needs a Tokio runtime.
+//! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and
+//! reopened after a loss. It needs a Tokio runtime.
 //!
 //! - Workers lease one after the other, and work at the same time. No worker waits for another's
 //!   handler.
@@ -102,7 +102,7 @@ pub struct PostgresStore {
 struct Inner {
     pool: Pool,
     timeout: Duration,
-    /// Workers that wait for messages.
+    /// The workers that wait for messages.
     #[cfg(feature = "mailbox")]
     idle: outbox::Idle,
     /// Notified after each transaction of a caller's work, which may have changed a history.
@@ -115,9 +115,9 @@ impl PostgresStore {
     /// form of libpq. `tls` is a TLS connector, or [`NoTls`](tokio_postgres::NoTls) for a local
     /// socket or a protected network.
     ///
-    /// Only connecting is bounded by [`PostgresOptions::operation_timeout`]: tables of an earlier
-    /// version that hold many messages may take minutes. Programs of an earlier version must not
-    /// run at the same time or later.
+    /// [`PostgresOptions::operation_timeout`] bounds only connecting: tables of an earlier version
+    /// with many messages may take minutes. Programs of an earlier version must not run at the same
+    /// time or later.
     ///
     /// # Errors
     /// [`ConnectError`].
@@ -177,7 +177,7 @@ impl PostgresStore {
         }
     }
 
-    /// The inbox of this store.
+    /// Returns the inbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn inbox(&self) -> PostgresInbox {
@@ -186,7 +186,7 @@ impl PostgresStore {
         }
     }
 
-    /// The outbox of this store.
+    /// Returns the outbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn outbox(&self) -> PostgresOutbox {
@@ -195,7 +195,7 @@ impl PostgresStore {
         }
     }
 
-    /// The rate-limit counters of this store, decided by this clock.
+    /// Returns the rate-limit counters of this store, which decide with this clock.
     #[cfg(feature = "rate-limit")]
     #[must_use]
     pub fn counters(&self, clock: crate::CounterClock) -> PostgresCounters {
@@ -205,7 +205,7 @@ impl PostgresStore {
         }
     }
 
-    /// The histories of mandates and payments in this store.
+    /// Returns the histories of mandates and payments in this store.
     #[cfg(feature = "webhook")]
     #[must_use]
     pub fn histories(&self) -> PostgresHistories {
@@ -215,7 +215,7 @@ impl PostgresStore {
     }
 }
 
-/// A parameter with its type, so that a statement that is sent whole takes one round trip.
+/// A parameter with its type, so that an unprepared statement takes one round trip.
 type Typed<'a> = (&'a (dyn ToSql + Sync), Type);
 
 impl PostgresStore {
@@ -270,8 +270,8 @@ impl PostgresStore {
         self.inner.pool.take().await
     }
 
-    /// Runs a query of an operator, which reads much: it is planned each time, for its parameters
-    /// and the tables.
+    /// Runs a query of an operator. Because it may read many rows, it is planned each time, for its
+    /// parameters and the present tables.
     async fn survey<T: FromRow>(
         &self,
         sql: &'static str,
@@ -294,29 +294,29 @@ bankrail_values::options! {
     /// Options of a [`PostgresStore`].
     #[derive(Clone, Debug)]
     pub struct PostgresOptions {
-        /// The maximum number of connections; further operations wait for one. At least one.
-        /// Connections that listen are beside them: that of [`PostgresStore::listen`], and one
-        /// while workers wait for messages. Default: 8.
+        /// The maximum number of connections, at least one; further operations wait. Connections
+        /// that listen are extra: that of [`PostgresStore::listen`], and one while workers wait for
+        /// messages. Default: 8.
         connections(usize => |most| most.max(1)): usize = 8,
         /// The maximum duration of an operation, the wait for a connection included. A longer one
         /// fails with [`StoreErrorKind::Timeout`]. At most 10 s for a dispatcher, which releases
         /// unanswered leases for 30 s. Default: 5 s.
         operation_timeout: Duration = Duration::from_secs(5),
-        /// True for a pooler that keeps no session, such as PgBouncer with
-        /// `pool_mode = transaction`. Then statements are not prepared, each transaction makes the
-        /// settings of a session, and [`PostgresStore::listen`] fails: a `DirectoryFollower` and a
-        /// dispatcher poll at their intervals. Default: false.
+        /// True for a pooler without sessions, such as PgBouncer with `pool_mode = transaction`.
+        /// Statements are then not prepared, each transaction makes the settings of a session, and
+        /// [`PostgresStore::listen`] fails: a `DirectoryFollower` and a dispatcher poll at their
+        /// intervals. Default: false.
         ///
-        /// - Without it, a connection that such a pooler has mixed up with another one fails with
-        ///   an error that names this option, if it is noticed: statements of two programs may have
-        ///   the same name. Set it, or let the pooler keep sessions.
+        /// - Without this option, such a pooler mixes up connections, because statements of two
+        ///   programs may have the same name. If the store notices that, the operation fails with
+        ///   an error that names this option. Set it, or let the pooler keep sessions.
         /// - Such poolers refuse the parameter `options` of a connection string, or ignore it. A
         ///   `search_path` can be set for the role or the database.
         transaction_pooling: bool = false,
     }
 }
 
-/// A PostgreSQL database that could not be used.
+/// The error of a PostgreSQL database that could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
@@ -328,10 +328,11 @@ pub enum ConnectError {
         /// The highest version that this crate knows.
         known: u32,
     },
-    /// Anything else: a bad connection string, no server, no permission, no answer in time.
+    /// Another failure, such as a bad connection string, no server, no permission or no answer in
+    /// time.
     #[error("cannot connect to the database")]
     Failed {
-        /// The cause: a [`DatabaseError`] unless the time was over.
+        /// The cause, which is a [`DatabaseError`] except after a time-out.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
@@ -351,10 +352,10 @@ impl ConnectError {
 /// The cause of a failed operation.
 #[derive(Debug)]
 enum Fault {
-    /// No connection: the operation did not begin.
+    /// There was no connection, and the operation did not begin.
     Connect(DatabaseError),
     Sql(DatabaseError),
-    /// A race that another worker won; a retry reads the new state.
+    /// Another worker won a race; a retry reads the new state.
     Lost(&'static str),
     Store(StoreError),
 }

@@ -5,10 +5,10 @@
 //! messages; their documentation states their guarantees. [`RedisCounters`] is the engine of
 //! [`CounterStore`](bankrail_rate_limit::CounterStore), as follows.
 //!
-//! One script decides and charges in one step on the server, with the same integers and answers as
+//! A script decides and charges in one step on the server, with the same integers and answers as
 //! [`decide`](bankrail_rate_limit::decide). Each customer and call type has one key, so a cluster
-//! needs no hash tags. It works with Redis 5 or later and with any Valkey; tested with Redis 7.0
-//! and Valkey 9.1.
+//! needs no hash tags. The engines work with Redis 5 or later and with any Valkey; they are tested
+//! with Redis 7.0 and Valkey 9.1.
 //!
 //! ```no_run
 //! use bankrail_rate_limit::{CallType, Limiter, Limits, OnStoreFailure};
@@ -45,7 +45,7 @@ mod renewed;
 mod script;
 mod store;
 
-/// The client whose connections the engines take.
+/// The client crate of the connections that the engines accept.
 pub use ::redis;
 
 #[cfg(feature = "rate-limit")]

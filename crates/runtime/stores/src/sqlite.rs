@@ -1,10 +1,10 @@
 //! All stores in one SQLite file, which survives a crash.
 //!
 //! [`SqliteStore`] is a cheap handle: clone it freely. All writes of a file go through one thread.
-//! It takes the queued writes into one transaction and answers each caller after the commit (group
-//! commit), so that they share the cost of reaching the disk. While there are many writes, it waits
-//! a few milliseconds for more of them ([`SqliteOptions::gather`]). Reads of a file run on four
-//! threads of their own. No async thread waits for the disk.
+//! This thread takes the queued writes into one transaction and answers each caller after the
+//! commit (group commit), so that the writes share the cost of reaching the disk. While there are
+//! many writes, the thread waits a few milliseconds for more of them ([`SqliteOptions::gather`]).
+//! Reads of a file run on four threads of their own. No async thread waits for the disk.
 //!
 //! - The journal is a write-ahead log; with [`Durability::PowerLoss`] (the default) an answer is
 //!   given only after the log has reached the disk. A log of more than 16 MiB, as after a long read
@@ -79,9 +79,9 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens or creates the file, and brings its tables up to date. Blocks until that is done. On
-    /// Unix a file that it creates is readable and writable for its owner only, and so is the log
-    /// beside it; an existing file keeps its mode.
+    /// Opens or creates the file, and brings its tables up to date. This blocks until that is done.
+    /// On Unix a file that it creates is readable and writable for its owner only, and so is the
+    /// log in the same folder; an existing file keeps its mode.
     ///
     /// # Errors
     /// [`SqliteOpenError`] if the file is not a database, was written by a newer version, is
@@ -105,7 +105,7 @@ impl SqliteStore {
 
     /// Waits until all earlier writes have been answered, and moves the write-ahead log into the
     /// file, so that the file alone holds everything. The file is closed when the last handle is
-    /// dropped. While another program reads from the log, it stays; nothing is lost then either.
+    /// dropped. While another program reads from the log, the log stays, without any loss.
     pub async fn close(&self) {
         self.database.flush().await;
         self.database.fold_log().await;
@@ -116,7 +116,7 @@ impl SqliteStore {
     /// processes that write.
     ///
     /// # Errors
-    /// [`StoreError`] if nothing can be written, or the thread that writes is gone.
+    /// [`StoreError`] if nothing can be written, or the thread that writes has ended.
     pub fn check(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let database = self.database.clone();
         let twice = |connection: &_| {
@@ -125,7 +125,7 @@ impl SqliteStore {
         async move { database.write(twice).await }
     }
 
-    /// The inbox of this store.
+    /// Returns the inbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn inbox(&self) -> SqliteInbox {
@@ -134,7 +134,7 @@ impl SqliteStore {
         }
     }
 
-    /// The outbox of this store.
+    /// Returns the outbox of this store.
     #[cfg(feature = "mailbox")]
     #[must_use]
     pub fn outbox(&self) -> SqliteOutbox {
@@ -143,7 +143,7 @@ impl SqliteStore {
         }
     }
 
-    /// The histories of mandates and payments in this store.
+    /// Returns the histories of mandates and payments in this store.
     #[cfg(feature = "webhook")]
     #[must_use]
     pub fn histories(&self) -> SqliteHistories {
@@ -177,15 +177,15 @@ bankrail_values::options! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
-    /// A loss of power: an answer is given after the log has reached the disk
-    /// (`synchronous = FULL`).
+    /// A loss of power: the store answers after the log has reached the disk (`synchronous =
+    /// FULL`).
     PowerLoss,
     /// The end of the process, also when it is killed. The last writes before a loss of power may
     /// be missing, but the file stays consistent (`synchronous = NORMAL`).
     ProcessEnd,
 }
 
-/// A SQLite file that could not be opened.
+/// The error of a SQLite file that could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteOpenError {
@@ -211,7 +211,7 @@ pub enum SqliteOpenError {
         /// The file.
         path: PathBuf,
     },
-    /// Anything else: no such folder, no permission, a damaged file.
+    /// Another failure, such as no such folder, no permission or a damaged file.
     #[error("{}: cannot be opened", .path.display())]
     Failed {
         /// The file.

@@ -19,8 +19,8 @@ pub(crate) fn entry_number(id: EntryId) -> i64 {
     row_number(id.get())
 }
 
-/// Reads a row with an `id`. An error in another column makes only this row unreadable: then its
-/// number comes back.
+/// Reads a row with an `id`. An error in another column makes only this row unreadable, and its
+/// number is returned.
 pub(crate) fn readable<T: FromRow>(row: &impl Columns) -> Result<Result<T, EntryId>, StoreError> {
     let id = entry(row)?;
     Ok(T::read(row).map_err(|error| {
@@ -68,7 +68,7 @@ impl FromRow for ArchiveRecord {
     }
 }
 
-/// The sealed content of a record of the archive.
+/// Reads the sealed content of a record of the archive.
 impl FromRow for OpaqueBytes {
     fn read(row: &impl Columns) -> Result<Self, StoreError> {
         row.bytes("sealed").map(Into::into)

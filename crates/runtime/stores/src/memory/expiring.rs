@@ -4,8 +4,8 @@ use bankrail_values::{EXPIRY_GRACE, StoreError, StoreErrorKind, Timestamp};
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// The maximum number of expired records that one write drops. More than one, so that a backlog
-/// shrinks.
+/// The maximum number of expired records that one write drops. It is more than one, so that a
+/// backlog shrinks.
 const SWEPT_RECORDS: usize = 8;
 
 /// A map whose records can be swept in the order in which they expire.

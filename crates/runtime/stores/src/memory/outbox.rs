@@ -39,7 +39,7 @@ struct Stored {
 
 /// The entries of one endpoint that may be leased.
 struct Queue {
-    /// The turn of the next candidate.
+    /// The turn of the endpoint's next candidate.
     turn: u32,
     /// The number of further candidates.
     open: u32,
@@ -335,7 +335,7 @@ impl Messages {
         }
     }
 
-    /// An entry that the owner has leased.
+    /// Returns an entry that the owner has leased.
     fn owned(&mut self, id: EntryId, owner: LeaseOwner) -> Option<&mut Stored> {
         self.entries
             .get_mut(&id)
@@ -367,7 +367,7 @@ impl Messages {
             .filter_map(|(_, id)| self.entries.get(id))
     }
 
-    /// The pending entries of endpoints that are not stopped.
+    /// Returns the pending entries of endpoints that are not stopped.
     fn open(&self) -> impl Iterator<Item = &Stored> {
         self.pending()
             .filter(|stored| !self.stopped.contains_key(&stored.entry.message.endpoint))

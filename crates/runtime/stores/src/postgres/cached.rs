@@ -1,4 +1,4 @@
-//! A customer's sealed tokens: one or two statements for each operation.
+//! A customer's sealed tokens, with one or two statements for each operation.
 
 use super::PostgresStore;
 use super::values::params;

@@ -32,16 +32,16 @@ const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8
         FOR UPDATE SKIP LOCKED))";
 
-/// The rate-limit counters of a [`PostgresStore`], which all machines share that use the database.
+/// The rate-limit counters of a [`PostgresStore`], which all machines that use the database share.
 ///
 /// - [`CounterClock`] selects the clock that decides.
 /// - A decision is one short transaction. Decisions on one customer's calls of one type run one
-///   after the other, others side by side. A look ([`Charge::cost`] of 0) is one statement, and a
-///   refusal that charges nothing writes nothing.
+///   after the other, all others in parallel. A query ([`Charge::cost`] of 0) is one statement, and
+///   a refusal that charges nothing writes nothing.
 /// - This crate never sends a charge twice. A call that gets no answer fails with
 ///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
 /// - Expired counters are deleted a few at a time with each charge, [`EXPIRY_GRACE`] after they
-///   weigh nothing any more.
+///   have lost all effect.
 ///
 /// ```no_run
 /// use bankrail_rate_limit::{Limiter, Limits};

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 /// A failure of PostgreSQL or of its client, without values.
 ///
-/// - Of the server's answer only the SQLSTATE and the names of constraint and table are kept: its
+/// - It has only the SQLSTATE and the names of constraint and table of the server's answer, whose
 ///   message, detail and hint quote row values, such as names and amounts.
-/// - Of the client's error its first line is kept, which holds no values, and the I/O error under
+/// - It has the first line of the client's error, which has no values, and the I/O error under
 ///   it.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
@@ -41,7 +41,7 @@ impl DatabaseError {
         self.table.as_deref()
     }
 
-    /// Returns the error of a new connection that has settings of another one.
+    /// Returns the error of a new connection with the settings of another one.
     pub(super) fn session_passed_on() -> Self {
         Self::client(SET_OPTION.to_owned(), None)
     }

@@ -73,8 +73,8 @@ const FORGET: &str = "WITH piece AS (
 /// The histories of a [`PostgresStore`]. To fold a message in the transaction of the inbox, use
 /// [`InTransaction::apply_history`] in the work of a handler.
 ///
-/// Transactions that fold a message wait for each other, so that changes become visible in the
-/// order of their numbers: keep them short.
+/// Keep transactions that fold a message short: they wait for each other, so that changes become
+/// visible in the order of their numbers.
 #[derive(Clone, Debug)]
 pub struct PostgresHistories {
     pub(super) store: PostgresStore,
@@ -172,8 +172,8 @@ impl InTransaction<'_> {
         self.bounded(apply(self.session, scope, message, now)).await
     }
 
-    /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this
-    /// transaction: after [`InTransaction::apply_history`], with the message.
+    /// Returns the history of a mandate or payment in its state within this transaction, like
+    /// [`Histories::find`]. After [`InTransaction::apply_history`] it includes that message.
     ///
     /// # Errors
     /// [`StoreError`].

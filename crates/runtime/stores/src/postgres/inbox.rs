@@ -1,8 +1,8 @@
 //! The inbox: received messages.
 //!
 //! A statement that makes a message ready, or changes the time for which it waits, writes the
-//! number of its transaction into the column `changed`. The next lease finds the message by it. The
-//! outbox does the same in the column `freed`: see [`outbox`](super::outbox).
+//! number of its transaction into the column `changed`. The next lease finds the message by that
+//! number. The outbox does the same in the column `freed`: see [`outbox`](super::outbox).
 
 use super::session::Session;
 use super::values::{get, params, storable, typed};
@@ -19,14 +19,14 @@ mod receive;
 
 pub(super) use receive::receive;
 
-/// The [`InboxUpdate`] of a message that is handled or given up.
+/// Makes the [`InboxUpdate`] of a message that is handled or becomes a dead letter.
 const FINISH: &str = "WITH entry AS (
         DELETE FROM bankrail_inbox_queue WHERE entry = $1 AND owner = $2
         RETURNING entry, attempts, last_error)
     INSERT INTO bankrail_inbox_finished (entry, state, attempts, last_error, finished)
     SELECT entry, $3, attempts, coalesce($4, last_error), $5 FROM entry";
 
-/// The [`InboxUpdate`] of a message that is still pending.
+/// Makes the [`InboxUpdate`] of a message that is still pending.
 const REQUEUE: &str = "UPDATE bankrail_inbox_queue
     SET due = coalesce($3, due), until = $4, owner = CASE WHEN $4 IS NOT NULL THEN owner END,
         waits = greatest(coalesce($3, due), $4), last_error = coalesce($5, last_error),
@@ -211,7 +211,7 @@ impl Inbox for PostgresInbox {
 }
 
 impl PostgresStore {
-    /// Repeats a bounded deletion, each time after the last position, until nothing is left.
+    /// Repeats a bounded deletion, each time from the last position on, until no row is left.
     pub(super) async fn forget_in_pieces(
         &self,
         sql: &'static str,
@@ -263,7 +263,7 @@ pub(super) async fn readable_page<T: FromRow>(
     Ok(entries)
 }
 
-/// Returns the parameter of `owner = ANY (…)`.
+/// Returns the owners as the parameter of `owner = ANY (…)`.
 pub(super) fn owner_bytes(owners: &[LeaseOwner]) -> Vec<&[u8]> {
     owners
         .iter()

@@ -1,12 +1,12 @@
 //! The outbox: messages to deliver.
 //!
 //! A statement that makes a message free to lease writes the number of its transaction into the
-//! column `freed`. The next lease finds the message by it.
+//! column `freed`. The next lease finds the message by that number.
 //!
-//! The snapshot `seen` of the last lease cannot contain a transaction that still writes. If it does
-//! by its numbers, they are those of another cluster, as after a restore of a dump. In that case
-//! the statement writes the greatest number, 9223372036854775807, and every lease reads the
-//! message.
+//! The snapshot `seen` of the last lease cannot contain a transaction that still writes. If its
+//! numbers seem to contain it, they are those of another cluster, as after a restore of a dump. In
+//! that case the statement writes the greatest number, 9223372036854775807, and every lease reads
+//! the message.
 
 use super::inbox::owner_bytes;
 use super::session::Session;

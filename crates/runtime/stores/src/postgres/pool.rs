@@ -1,4 +1,4 @@
-//! A few connections, opened when needed.
+//! The pool of a few connections, which are opened when needed.
 
 use super::session::{Pooling, Prepared, Session, Transactions};
 use super::{DatabaseError, Fault, PostgresOptions};
@@ -21,14 +21,14 @@ type Connect = dyn Fn(Option<mpsc::Sender<()>>) -> Connecting + Send + Sync;
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Client, DatabaseError>> + Send>>;
 
-/// Returns the settings of each session, or of each transaction (`SET LOCAL`), beside the isolation
+/// Returns the settings of each session, or of each transaction (`SET LOCAL`), except the isolation
 /// level.
 ///
 /// - The time-outs end the transaction of a worker that is cut off, so that it does not keep its
 ///   locks until the server notices. They are twice the time-out of an operation, which ends first.
-/// - The server keeps one plan for all parameters, and uses indexes. The planner knows neither how
-///   few rows are in a queue nor how many old versions of rows there are, and would sometimes read
-///   whole tables.
+/// - The server keeps one plan for all parameters, and uses indexes. The planner knows neither
+///   the few rows of a queue nor the many old versions of rows, and would sometimes read whole
+///   tables.
 fn settings(set: &str, timeout: Duration) -> String {
     let millis = timeout
         .as_millis()
@@ -103,7 +103,7 @@ pub(super) struct Pool {
     permits: Semaphore,
     /// The settings of each transaction, with transaction pooling.
     local: Option<String>,
-    /// The generation of connections in use; those of an earlier one are closed.
+    /// The generation of connections in use. Connections of an earlier generation are closed.
     generation: AtomicU64,
 }
 
@@ -167,8 +167,8 @@ impl Pool {
         })
     }
 
-    /// Closes the idle connections after a failure that shows a read-only server. It is a standby
-    /// now, or another server has taken over, so its data may be old even for reading.
+    /// Closes the idle connections after a failure that shows a read-only server. The server is a
+    /// standby now, or another server has taken over, so its data may be old even for reading.
     pub(super) fn look_at(&self, fault: &Fault) {
         let read_only = SqlState::READ_ONLY_SQL_TRANSACTION.code();
         if matches!(fault, Fault::Sql(error) if error.code() == Some(read_only)) {
@@ -182,7 +182,7 @@ impl Pool {
         self.local.is_none()
     }
 
-    /// Opens a connection beside those of the pool, and listens on a channel.
+    /// Opens a connection outside the pool, and listens on a channel.
     pub(super) async fn listen(&self, channel: &str) -> Result<Notifications, Fault> {
         let notifications = self.apart().await?;
         notifications
@@ -192,7 +192,7 @@ impl Pool {
         Ok(notifications)
     }
 
-    /// Opens a connection beside those of the pool, for listening.
+    /// Opens a connection outside the pool, for listening.
     pub(super) async fn apart(&self) -> Result<Notifications, Fault> {
         if !self.keeps_sessions() {
             let cause =
@@ -223,15 +223,15 @@ impl Pool {
 bankrail_values::impl_debug!(Pool, self; free: self.permits.available_permits());
 
 /// Notifications on a channel (`LISTEN`), from
-/// [`PostgresStore::listen`](super::PostgresStore::listen). A drop closes the connection.
+/// [`PostgresStore::listen`](super::PostgresStore::listen). Dropping this closes the connection.
 pub struct Notifications {
     pub(super) receiver: mpsc::Receiver<()>,
     pub(super) client: Client,
 }
 
 impl Notifications {
-    /// Waits for the next notification; several that arrived meanwhile are one. Returns `None`
-    /// after the connection was lost.
+    /// Waits for the next notification; several that have arrived meanwhile count as one. Returns
+    /// `None` after the connection was lost.
     pub async fn next(&mut self) -> Option<()> {
         self.receiver.recv().await
     }
@@ -239,8 +239,8 @@ impl Notifications {
 
 bankrail_values::impl_debug!(Notifications);
 
-/// A connection in use. It is closed when dropped without [`Pooled::give_back`], which undoes a
-/// transaction whose commit was not sent.
+/// A connection in use. The connection is closed when dropped without [`Pooled::give_back`], which
+/// undoes a transaction whose commit was not sent.
 pub(super) struct Pooled<'a> {
     connection: Connection,
     pool: &'a Pool,
@@ -248,7 +248,8 @@ pub(super) struct Pooled<'a> {
 }
 
 impl Pooled<'_> {
-    /// Returns a session on this connection. Others begin its transaction with [`Pooled::start`].
+    /// Returns a session on this connection. [`Pooled::start`] begins the transaction of
+    /// [`Transactions::Others`].
     pub(super) fn session(&self, transactions: Transactions) -> Session<'_> {
         let Connection {
             client, prepared, ..
@@ -256,8 +257,7 @@ impl Pooled<'_> {
         Session::new(client, self.pool.pooling(prepared), transactions)
     }
 
-    /// Sends a statement without rows. It is not prepared, so that later statements are sent after
-    /// it.
+    /// Sends a statement without rows, unprepared, so that later statements are sent after it.
     pub(super) async fn batch(&self, sql: &str) -> Result<(), Error> {
         self.connection.client.batch_execute(sql).await
     }

@@ -18,8 +18,9 @@ const STEPS: &[&str] = &[
     include_str!("schema/10.sql"),
 ];
 
-/// Held while the tables are brought up to date: several workers may start at once. The wait for
-/// another one, which may change millions of rows, is not bounded as that for other locks is.
+/// Takes the lock that is held while the tables are brought up to date, because several workers may
+/// start at once. The wait for this lock is not bounded like others, because its holder may change
+/// millions of rows.
 const LOCK: &str =
     "SELECT set_config('bankrail.lock_timeout', current_setting('lock_timeout'), true);
     SET LOCAL lock_timeout = 0;

@@ -29,21 +29,21 @@ impl Prepared {
 /// The state that a connection keeps from one transaction to the next.
 #[derive(Clone, Copy)]
 pub(super) enum Pooling<'a> {
-    /// A session: the settings stay, and so do the prepared statements.
+    /// The connection has a session, which keeps the settings and the prepared statements.
     Session(&'a Prepared),
-    /// No session: each transaction makes these settings.
+    /// The connection has no session, so each transaction makes these settings.
     Transaction(&'a str),
-    /// The caller's session, on whose connection nothing is set or prepared.
+    /// The connection is the caller's, on which nothing is set or prepared.
     Caller,
 }
 
 /// The part of the program that begins and commits the transactions of a session.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Transactions {
-    /// The server: each statement is a transaction.
+    /// The server, so that each statement is a transaction.
     Each,
     /// The operation, which is one transaction from [`Session::begin_with`] to
-    /// [`Session::commit_with`]. If it ends before, the connection must be closed.
+    /// [`Session::commit_with`]. If the operation ends before, the connection must be closed.
     Own,
     /// The caller of the operation.
     Others,
@@ -103,7 +103,8 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Sends a statement, with settings in a transaction around it under transaction pooling.
+    /// Sends a single statement; under transaction pooling, within a transaction that makes the
+    /// settings.
     async fn alone<T>(self, statement: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
         let (Pooling::Transaction(local), Transactions::Each) = (self.pooling, self.transactions)
         else {

@@ -51,7 +51,7 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 #[derive(Clone, Copy)]
 pub struct InTransaction<'a> {
     pub(super) session: Session<'a>,
-    /// The maximum duration of each statement, if that of the transaction is not bounded.
+    /// The maximum duration of each statement, if the transaction's duration is not bounded.
     longest: Option<Duration>,
     /// The pool of the connection, unless it is the caller's.
     pool: Option<&'a Pool>,
@@ -69,8 +69,9 @@ impl<'a> InTransaction<'a> {
     }
 
     /// Returns the rows of a statement on the caller's own tables, with parameters `$1`, `$2` and
-    /// so on. In a transaction of [`PostgresStore::transaction`] or [`PostgresStore::read`] it is
-    /// prepared once for each connection, and planned once for all parameters: by indexes.
+    /// so on. In a transaction of [`PostgresStore::transaction`] or [`PostgresStore::read`] the
+    /// statement is prepared once for each connection, and planned once for all parameters, with
+    /// indexes.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -137,7 +138,7 @@ impl PostgresStore {
     /// ```
     ///
     /// # Errors
-    /// The error of `work`, or that of the store as one of the work.
+    /// The error of `work`, or an error of the store, converted to the work's type.
     pub async fn transaction<T, E: From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
@@ -147,12 +148,12 @@ impl PostgresStore {
             .map_err(late)?
     }
 
-    /// Runs `work`, which only reads, as [`PostgresStore::transaction`] does. All its statements
-    /// see one state of the database, with all that was committed before the first of them. A write
-    /// is refused.
+    /// Runs `work`, which only reads, as [`PostgresStore::transaction`] does. All statements of
+    /// `work` see one state of the database, with all transactions that were committed before the
+    /// first statement. A write is refused.
     ///
     /// # Errors
-    /// The error of `work`, or that of the store as one of the work.
+    /// The error of `work`, or an error of the store, converted to the work's type.
     pub async fn read<T, E: From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
@@ -162,11 +163,11 @@ impl PostgresStore {
             .map_err(late)?
     }
 
-    /// Runs `work` as [`PostgresStore::transaction`] does, where it takes longer than an operation:
-    /// the maximum duration holds for each statement. Locks are kept until its end.
+    /// Runs `work` as [`PostgresStore::transaction`] does, if it takes longer than an operation:
+    /// the maximum duration applies to each statement. Locks are held until the end of the work.
     ///
     /// # Errors
-    /// The error of `work`, or that of the store as one of the work.
+    /// The error of `work`, or an error of the store, converted to the work's type.
     pub async fn long_transaction<T, E: From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
@@ -174,11 +175,11 @@ impl PostgresStore {
         self.run_alone(WRITE, Some(self.inner.timeout), work).await
     }
 
-    /// Runs `work` as [`PostgresStore::read`] does, where it takes longer than an operation: the
-    /// maximum duration holds for each statement.
+    /// Runs `work` as [`PostgresStore::read`] does, if it takes longer than an operation: the
+    /// maximum duration applies to each statement.
     ///
     /// # Errors
-    /// The error of `work`, or that of the store as one of the work.
+    /// The error of `work`, or an error of the store, converted to the work's type.
     pub async fn long_read<T, E: From<StoreError>>(
         &self,
         work: impl AsyncFnOnce(&InTransaction<'_>) -> Result<T, E>,
@@ -232,13 +233,14 @@ impl PostgresStore {
         }
     }
 
-    /// Listens on a channel, on a connection beside those of
+    /// Listens on a channel, on a connection in addition to those of
     /// [`PostgresOptions::connections`](super::PostgresOptions). The store itself notifies only its
     /// own workers.
     ///
     /// # Errors
-    /// [`StoreError`] if there is no connection within the maximum duration of an operation, or
-    /// none can be kept ([`PostgresOptions::transaction_pooling`](super::PostgresOptions)).
+    /// [`StoreError`] if there is no connection within the maximum duration of an operation, or if
+    /// the pooler has no sessions
+    /// ([`PostgresOptions::transaction_pooling`](super::PostgresOptions)).
     pub async fn listen(&self, channel: &'static str) -> Result<Notifications, StoreError> {
         self.timed(self.inner.pool.listen(channel)).await
     }

@@ -1,4 +1,4 @@
-//! Values on their way to statements and from rows.
+//! Conversions of values to parameters and from rows.
 
 use super::{DatabaseError, Typed};
 use crate::columns::{Cells, corrupt};
@@ -7,7 +7,7 @@ use std::error::Error;
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
-/// A value of a parameter whose type follows from it.
+/// A value of a parameter, with its type.
 pub(super) trait Value: ToSql + Sync {
     const SQL_TYPE: Type;
 }
@@ -76,13 +76,13 @@ pub(super) fn typed<V: Value>(value: &V) -> Typed<'_> {
     (value, V::SQL_TYPE)
 }
 
-/// The parameters of a statement with their types, as `rusqlite::params!` writes those of SQLite.
+/// The parameters of a statement with their types, written as in `rusqlite::params!`.
 macro_rules! params {
     ($($value:expr),* $(,)?) => { &[$($crate::postgres::values::typed(&$value)),*] };
 }
 pub(super) use params;
 
-/// Text without U+0000, which PostgreSQL does not hold.
+/// Replaces U+0000 in a text, because PostgreSQL cannot store it.
 pub(super) fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
@@ -107,7 +107,7 @@ pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, S
         .map_err(|error| corrupt(DatabaseError::from(error)))
 }
 
-/// A column of any integer type, or a Boolean.
+/// The value of a column of any integer type, or a Boolean.
 struct Integer(i64);
 
 impl<'a> FromSql<'a> for Integer {

@@ -18,7 +18,7 @@ bankrail_values::options! {
     /// Options of [`RedisCounters`].
     #[derive(Clone, Debug)]
     pub struct RedisCountersOptions {
-        /// The prefix of the keys. The call type's name, `:` and the customer follow it. Default:
+        /// The prefix of the keys, before the call type's name, `:` and the customer. Default:
         /// `bankrail:limit:`.
         prefix(&str => |prefix| prefix.into()): Box<str> = "bankrail:limit:".into(),
         /// The maximum duration of a call, connecting included. Default: 100 ms.
@@ -37,9 +37,9 @@ pub struct RedisCounters<C = RenewedConnection> {
 }
 
 impl RedisCounters {
-    /// Counters on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first
-    /// request, and again after the connection was lost or gave no answer ([`RenewedConnection`]).
-    /// Must be called within a tokio runtime.
+    /// Creates counters on the server at `url`, such as `redis://127.0.0.1/`. The first request
+    /// connects, and later ones reconnect after the connection was lost or gave no answer
+    /// ([`RenewedConnection`]). Call this within a tokio runtime.
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does
@@ -50,8 +50,8 @@ impl RedisCounters {
 }
 
 impl<C: ConnectionLike + Clone> RedisCounters<C> {
-    /// Counters over this connection: a multiplexed connection, a connection manager or a cluster
-    /// connection.
+    /// Creates counters over this connection: a multiplexed connection, a connection manager or a
+    /// cluster connection.
     #[must_use]
     pub fn over(connection: C, options: RedisCountersOptions) -> Self {
         Self {
@@ -111,7 +111,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> CounterStore for RedisCounters<C> 
     }
 }
 
-/// Reads the script's answer. `None` if it is malformed.
+/// Reads the script's answer. Returns `None` if the answer is malformed.
 fn read(answer: &[i64], charge: &Charge<'_>) -> Option<Decision> {
     let &[
         asked,

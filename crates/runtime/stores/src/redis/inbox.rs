@@ -29,7 +29,7 @@ bankrail_values::options! {
         name(&str => |name| name.into()): Box<str> = "inbox".into(),
         /// The maximum duration of a call, connecting included. Default: 2 s.
         timeout: Duration = Duration::from_secs(2),
-        /// The time for which completed messages are kept. Default: 30 days.
+        /// The retention of completed messages. Default: 30 days.
         retention: Duration = Duration::from_secs(30 * 86_400),
     }
 }
@@ -41,11 +41,11 @@ bankrail_values::options! {
 /// - All keys of an inbox are in one hash slot. Inboxes of other names may be on other nodes of a
 ///   cluster. While a cluster moves an inbox's slot from node to node key by key, each call fails
 ///   with [`StoreErrorKind::Unavailable`] and has done nothing; the sender delivers again.
-/// - Pending messages and dead letters never expire. A completed message and its keys are forgotten
-///   once [`RedisInboxOptions::retention`] and [`EXPIRY_GRACE`] have passed since its completion,
-///   by the callers' clock. Each received message drops up to eight of them, so no sweeper is
-///   needed; [`Inbox::forget`] drops them at once. A later duplicate is new to the inbox; receivers
-///   refuse it for its age.
+/// - Pending messages and dead letters never expire. A completed message and its keys are
+///   forgotten once [`RedisInboxOptions::retention`] and [`EXPIRY_GRACE`] have passed since its
+///   completion, by the callers' clock. Each received message drops up to eight such messages, so
+///   no sweeper is needed; [`Inbox::forget`] drops all of them at once. A later duplicate is new to
+///   the inbox; receivers refuse it for its age.
 /// - An answer is as durable as the server makes it: run it with `appendonly yes`,
 ///   `appendfsync always` and `maxmemory-policy noeviction`. After a failover that loses
 ///   acknowledged writes, an acknowledged message is lost, because the sender does not deliver it
@@ -66,16 +66,16 @@ pub struct RedisInbox<C = RenewedConnection> {
     server: Server<C>,
     script: std::sync::Arc<Script>,
     prefix: Box<str>,
-    /// A key that never exists. While its slot moves in a cluster, no node accepts a command for it
-    /// and another key.
+    /// A key that never exists. While its slot moves in a cluster, no node accepts a command for
+    /// this key and another one.
     absent: Box<str>,
     options: RedisInboxOptions,
 }
 
 impl RedisInbox {
-    /// The inbox on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first
-    /// request, and again after the connection was lost or gave no answer ([`RenewedConnection`]).
-    /// Must be called within a tokio runtime.
+    /// Creates the inbox on the server at `url`, such as `redis://127.0.0.1/`. The first request
+    /// connects, and later ones reconnect after the connection was lost or gave no answer
+    /// ([`RenewedConnection`]). Call this within a tokio runtime.
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does
@@ -86,8 +86,8 @@ impl RedisInbox {
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisInbox<C> {
-    /// The inbox over this connection: a multiplexed connection, a connection manager or a cluster
-    /// connection.
+    /// Creates the inbox over this connection: a multiplexed connection, a connection manager or a
+    /// cluster connection.
     #[must_use]
     pub fn over(connection: C, options: RedisInboxOptions) -> Self {
         let prefix = format!("{{bankrail:{}}}", options.name);
@@ -341,7 +341,7 @@ impl<C> fmt::Debug for RedisInbox<C> {
     }
 }
 
-/// Reads an answer of the script. `None` if it is malformed.
+/// Reads an answer of the script. Returns `None` if the answer is malformed.
 fn outcome(
     (word, id, acknowledgement, with): (String, String, Vec<u8>, Option<String>),
 ) -> Option<ReceiveOutcome> {

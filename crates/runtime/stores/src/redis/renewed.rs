@@ -23,13 +23,13 @@ const HEAD_START: Duration = Duration::from_millis(200);
 /// cluster hangs or has gone without closing its connections. The `redis` crate itself replaces a
 /// connection only after an error for a closed one, and a time-out is no such error.
 ///
-/// - An attempt to replace begins after a request that timed out or was given up. It sends a
-///   request that changes nothing to the same node, on the connection in use and on another one.
-///   The other connection replaces the one in use if it alone answers.
-/// - Meanwhile requests go on using the old connection. Requests that wait for an answer there keep
-///   it until they end.
+/// - An attempt to replace the connection begins after a request that timed out or was dropped.
+///   The attempt sends a request without effect to the same node, on the connection in use and on
+///   another one. The other connection replaces the one in use if only the other one answers.
+/// - Meanwhile requests go on using the old connection. Requests that wait for an answer on the
+///   old connection keep it until they end.
 /// - No request is sent again.
-/// - An attempt begins at most once a second, takes at most 5 s, and there is one at a time.
+/// - There is one attempt at a time, at most one a second, and each takes at most 5 s.
 ///
 /// Clones share everything. The engines open such a connection to one server by themselves. For a
 /// cluster:
@@ -65,8 +65,8 @@ struct InUse<C> {
 }
 
 impl<C> RenewedConnection<C> {
-    /// Wraps a connection, which those of `open` replace. `open` should fail within a second or two
-    /// if a node does not answer, as `ClusterClient::get_async_connection` does by default.
+    /// Wraps a connection, which connections of `open` replace. `open` should fail within a second
+    /// or two if a node does not answer, as `ClusterClient::get_async_connection` does by default.
     #[must_use]
     pub fn new<F>(connection: C, open: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
@@ -124,7 +124,7 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> ConnectionLike for Renew
     }
 }
 
-/// A request on its way. A drop without an answer means that the caller gave it up.
+/// A request under way. A drop without an answer means that its caller no longer waits.
 struct Request<'a, C: ConnectionLike + Clone + Send + Sync + 'static> {
     inner: &'a Arc<Inner<C>>,
     command: Option<&'a Cmd>,
@@ -181,7 +181,7 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Inner<C> {
         });
     }
 
-    /// Returns another connection, if it alone answers.
+    /// Returns another connection, if only that one answers.
     async fn other_than(&self, mut connection: C, question: &Cmd) -> Option<C> {
         let other = async {
             sleep(HEAD_START).await;

@@ -90,8 +90,8 @@ async fn ask<T: FromRedisValue>(
     }
 }
 
-/// A connection that is opened with the first request, and again with the next request after it was
-/// lost or gave no answer.
+/// Makes a connection that the first request opens, and that later ones reopen after it was lost or
+/// gave no answer.
 pub(super) fn manager(url: &str) -> Result<RenewedConnection, RedisUrlError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0) // the next request tries again
@@ -106,8 +106,8 @@ pub(super) fn manager(url: &str) -> Result<RenewedConnection, RedisUrlError> {
 }
 
 /// Returns the kind of an error: [`StoreErrorKind::Timeout`] if the operation may have taken
-/// effect. After an error that the server answered, a script of one write, or one that had not yet
-/// written, has done nothing.
+/// effect. If the server answered an error, the script has written nothing, because it has one
+/// write only or had not reached its first.
 fn kind_of(error: &RedisError) -> StoreErrorKind {
     match error.kind() {
         ErrorKind::Extension if matches!(error.code(), Some("UNREADABLE" | "WRONGTYPE")) => {
@@ -119,7 +119,7 @@ fn kind_of(error: &RedisError) -> StoreErrorKind {
     }
 }
 
-/// A server address that cannot be used.
+/// The error of a server address that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the server's address cannot be used")]
 pub struct RedisUrlError(#[source] Box<dyn std::error::Error + Send + Sync>);

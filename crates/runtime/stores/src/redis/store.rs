@@ -22,8 +22,8 @@ bankrail_values::options! {
     /// Options of a [`RedisStore`].
     #[derive(Clone, Debug)]
     pub struct RedisStoreOptions {
-        /// The prefix of the keys. It is followed by `replay:`, `token:` or `cached-token:` and a
-        /// hash, or by `seen:{ACCOUNT}`. Default: `bankrail:`.
+        /// The prefix of the keys, before `replay:`, `token:` or `cached-token:` and a hash, or by
+        /// `seen:{ACCOUNT}`. Default: `bankrail:`.
         prefix(&str => |prefix| prefix.into()): Box<str> = "bankrail:".into(),
         /// The maximum duration of a call, connecting included. Default: 1 s.
         timeout: Duration = Duration::from_secs(1),
@@ -32,9 +32,9 @@ bankrail_values::options! {
         /// entries would be imported again. Default: 1,000,000.
         #[cfg(feature = "statement")]
         seen_capacity: u32 = 1_000_000,
-        /// Lets the server drop an account, its position and its entries without a day included,
-        /// once nothing was recorded for it for this long, by the server's clock. Must be longer
-        /// than any statement reaches back. Default: accounts that are no longer used stay.
+        /// The time without a record after which the server drops an account, with its position and
+        /// its entries without a day, by the server's clock. The time must be longer than any
+        /// statement reaches back. Default: unused accounts stay.
         #[cfg(feature = "statement")]
         idle_retention(Duration => Some): Option<Duration> = None,
     }
@@ -48,8 +48,8 @@ bankrail_values::options! {
 ///
 /// - A used assertion is one key, claimed by one script: of two machines that claim it at the same
 ///   time, only one is the first.
-/// - A token is one key under its SHA-256. A customer's own token is one key under a hash of what
-///   it is for; only one that is still the same is removed, by one script.
+/// - A token is one key under its SHA-256. A customer's own token is one key under a hash of its
+///   purpose. One script removes a token only if it has not been replaced.
 /// - The entries of an account and its position are one hash, with an index of the entries' days
 ///   beside it, in one slot of a cluster, changed by one script.
 /// - The callers' `now` decides what has expired, as with each engine. The server drops a used
@@ -109,9 +109,9 @@ struct Scripts {
 }
 
 impl RedisStore {
-    /// The store on the server at `url`, such as `redis://127.0.0.1/`. Connects with the first
-    /// request, and again after the connection was lost or gave no answer ([`RenewedConnection`]).
-    /// Must be called within a tokio runtime.
+    /// Creates the store on the server at `url`, such as `redis://127.0.0.1/`. The first request
+    /// connects, and later ones reconnect after the connection was lost or gave no answer
+    /// ([`RenewedConnection`]). Call this within a tokio runtime.
     ///
     /// # Errors
     /// [`RedisUrlError`] if `url` is not a URL of a server, or needs a feature that this build does
@@ -122,8 +122,8 @@ impl RedisStore {
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
-    /// The store over this connection: a multiplexed connection, a connection manager or a cluster
-    /// connection.
+    /// Creates the store over this connection: a multiplexed connection, a connection manager or a
+    /// cluster connection.
     #[must_use]
     pub fn over(connection: C, options: RedisStoreOptions) -> Self {
         let scripts = Scripts {
@@ -145,8 +145,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     }
 
     /// Checks that the server can be written, for a check of readiness. The check sets a key that
-    /// expires after a minute, so that full memory or a replica is noticed. On a cluster it asks
-    /// one node.
+    /// expires after a minute, so that full memory or a replica is noticed. On a cluster the check
+    /// queries one node.
     ///
     /// # Errors
     /// [`StoreError`] if there is no connection, nothing can be written, or no answer comes within

@@ -19,11 +19,11 @@ use log::{LOG_BYTES, LOG_PAGES};
 /// The maximum number of entries that one transaction deletes.
 const FORGET_BATCH: u32 = 500;
 
-/// The number of threads that read a file, so that a long read, as an operator's list, delays no
-/// other caller.
+/// The number of threads that read a file, so that a long read, such as an operator's list, delays
+/// no other caller.
 const READERS: usize = 4;
 
-/// The queues of a database: that of the thread that writes, and that of those that read.
+/// The queues of a database: one for the thread that writes, one for the threads that read.
 pub(super) struct Database {
     path: Option<PathBuf>,
     /// The number of the last outbox message for which a waiting worker was woken.
@@ -91,7 +91,7 @@ impl Database {
     }
 
     /// Runs `work` in the next transaction and answers after its commit. If `work` fails, its
-    /// effects are undone. It runs twice if other work in the same transaction fails.
+    /// effects are undone. `work` runs twice if other work in the same transaction fails.
     pub(super) fn write<T: Send + 'static>(
         &self,
         work: impl Fn(&Connection) -> Result<T, Fault> + Send + 'static,
@@ -216,7 +216,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// Names the file if it is damaged.
+    /// Adds the name of the file if it is damaged.
     fn of_file(self, connection: &Connection) -> Self {
         match (self, connection.path()) {
             (Self::Sql(source), Some(file))
@@ -238,7 +238,7 @@ impl Fault {
     }
 }
 
-/// A damaged file: a page is not the one that SQLite wrote.
+/// The error of a damaged file, in which a page is not the one that SQLite wrote.
 #[derive(Debug, thiserror::Error)]
 #[error("{file} is damaged: `sqlite3 {file} .recover | sqlite3 saved.db` saves what can be read")]
 struct DamagedFile {
@@ -306,7 +306,7 @@ fn make_private(path: &Path) {
     }
 }
 
-/// Does nothing: on other systems the folder decides who may read the file.
+/// Does nothing, because on other systems the folder decides who may read the file.
 #[cfg(not(unix))]
 fn make_private(_: &Path) {}
 

@@ -21,8 +21,8 @@ const SWEEP: &str = "DELETE FROM bankrail_counter WHERE (customer, call_type) =
 #[cfg(test)]
 pub(super) const DAILY: &[&str] = &[FIND, KEEP, SWEEP];
 
-/// Counters that survive a restart, and that the processes share that share the file. The callers'
-/// clocks decide. A look ([`Charge::cost`] of 0) and a refusal that charges nothing write nothing.
+/// The counters survive a restart, and processes that share the file share them. The callers'
+/// clocks decide. A query ([`Charge::cost`] of 0) and a refusal that charges nothing write nothing.
 impl CounterStore for SqliteStore {
     fn charge<'a>(&'a self, charge: Charge<'a>) -> StoreFuture<'a, Decision> {
         if charge.policy().windows().is_empty() {

@@ -173,8 +173,8 @@ impl Transaction<'_> {
         Ok(apply(self.connection(), scope, message, now)?)
     }
 
-    /// Returns the history of a mandate or payment, as [`Histories::find`] does, as it is in this
-    /// transaction: after [`Transaction::apply_history`], with the message.
+    /// Returns the history of a mandate or payment in its state within this transaction, like
+    /// [`Histories::find`]. After [`Transaction::apply_history`] it includes that message.
     ///
     /// # Errors
     /// [`StoreError`]; the transaction's work must then return an error.

@@ -12,7 +12,7 @@ use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use std::sync::Arc;
 
-/// Entries that have a hash in common with a message.
+/// Selects the entries that have a hash in common with a message.
 const KNOWN: &str =
     "SELECT i.id, i.fingerprint, i.interim, i.state, i.acknowledgement, i.conflicts_with
     FROM bankrail_inbox_key k JOIN bankrail_inbox i ON i.id = k.id WHERE k.key = ?1";
@@ -69,7 +69,7 @@ const DEAD_LETTERS: &str =
             WHERE payload.id = bankrail_inbox.id) AS body
     FROM bankrail_inbox WHERE state = 'dead_letter' AND id > ?1 ORDER BY id";
 
-/// An [`InboxUpdate`]. `waits` has no meaning for an entry that is no longer pending.
+/// Makes an [`InboxUpdate`]. `waits` has no meaning for an entry that is no longer pending.
 const UPDATE: &str = "UPDATE bankrail_inbox
     SET state = :state, due = coalesce(:due, due), until = :until,
         owner = CASE WHEN :until IS NOT NULL THEN owner END,

@@ -25,7 +25,7 @@ const STEPS: &[&str] = &[
     include_str!("schema/15.sql"),
 ];
 
-/// An error of bringing the tables up to date.
+/// The error of a failure to bring the tables up to date.
 pub(super) enum MigrateError {
     Newer { found: u32, known: u32 },
     Sql(rusqlite::Error),
@@ -231,8 +231,8 @@ mod tests {
         }
     }
 
-    /// Statements that run for each message or call build no temporary table, which costs more than
-    /// all the rest. Statements for many rows may, and statements with effects on other tables.
+    /// Statements that run for each message or call build no temporary table, which would cost more
+    /// than all the rest. Statements for many rows, or with effects on other tables, may build one.
     #[test]
     fn the_daily_statements_for_one_row_build_no_table() {
         let mut connection = Connection::open_in_memory().unwrap();
@@ -311,7 +311,7 @@ mod tests {
         );
     }
 
-    /// Queries of operators cost the same beside 50 messages of each state as beside 5,000: the
+    /// Queries of operators cost the same with 50 other messages of each state as with 5,000: the
     /// queried endpoint has the last ones. The counts are those of the rows, after each kind of
     /// change.
     #[cfg(feature = "mailbox")]

@@ -7,18 +7,18 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 use std::cell::Cell;
 
-/// A row of SQLite, whose [`Cells`] are read by the names of their columns. Columns in the order of
-/// the statement are found at once, others are searched for.
+/// A row of SQLite, whose [`Cells`] are read by the names of their columns. A column is found at
+/// once if columns are read in the order of the statement, otherwise by a search.
 #[allow(missing_debug_implementations, reason = "a row has none")]
 #[doc(hidden)]
 pub struct RowCells<'a> {
     row: &'a Row<'a>,
-    /// The column after the one that was read last.
+    /// The index of the column after the last one that was read.
     next: Cell<usize>,
 }
 
 impl<'a> RowCells<'a> {
-    /// The cells of a row that a statement has just returned.
+    /// Makes the cells of a row that a statement has just returned.
     #[must_use]
     pub fn new(row: &'a Row<'a>) -> Self {
         Self {

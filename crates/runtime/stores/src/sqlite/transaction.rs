@@ -5,8 +5,8 @@ use super::connection::{Fault, Outcome};
 use bankrail_values::StoreError;
 use rusqlite::Connection;
 
-/// An error of SQLite as an error of the store, for work of [`SqliteStore::transaction`] and
-/// [`SqliteStore::read`] that answers with errors of the store.
+/// Converts an error of SQLite to an error of the store, for work of [`SqliteStore::transaction`]
+/// and [`SqliteStore::read`] that answers with errors of the store.
 #[must_use]
 #[doc(hidden)]
 pub fn store_error(error: rusqlite::Error) -> StoreError {
@@ -61,18 +61,18 @@ impl SqliteStore {
         TransactionError::of(self.database.write_alone(run).await)
     }
 
-    /// Like [`SqliteStore::transaction`], in a transaction that other writes may share, so that
-    /// callers at the same time wait for one commit together
+    /// Runs `work` like [`SqliteStore::transaction`], in a transaction that other writes may share,
+    /// so that concurrent callers wait for one commit together
     /// ([`SqliteOptions::gather`](super::SqliteOptions::gather)).
     ///
     /// - If other work in the transaction is undone, `work` runs again on the state before it. So
-    ///   its only effects must be those on the database.
+    ///   the only effects of `work` must be those on the database.
     /// - A transaction that cannot be committed fails for all who share it. So work whose commit
     ///   may be refused, as by a deferred constraint, belongs in [`SqliteStore::transaction`].
     ///
     /// # Errors
-    /// As [`SqliteStore::transaction`]. After an error of `work` nothing of it stays, and what
-    /// shares the transaction does.
+    /// As [`SqliteStore::transaction`]. After an error of `work`, its effects are undone, and those
+    /// of other work in the transaction stay.
     pub async fn shared_transaction<T, E>(
         &self,
         work: impl Fn(&Transaction<'_>) -> Result<T, E> + Send + 'static,
@@ -85,9 +85,9 @@ impl SqliteStore {
         TransactionError::of(self.database.write_shared(run).await)
     }
 
-    /// Runs `work`, which only reads, on a thread that reads: no write waits for it. It sees one
-    /// state of the whole database, with all writes that were answered before the call. A write in
-    /// `work` fails or is undone.
+    /// Runs `work`, which only reads, on a thread that reads, so that no write waits for it. `work`
+    /// sees one state of the whole database, with all writes that were answered before the call. A
+    /// write in `work` fails or is undone.
     ///
     /// # Errors
     /// [`TransactionError::Undone`] with the error of `work`; [`TransactionError::Store`] when the
@@ -126,14 +126,14 @@ impl<'a> Transaction<'a> {
         Self { connection }
     }
 
-    /// The connection, for statements on the caller's own tables.
+    /// Returns the connection, for statements on the caller's own tables.
     #[must_use]
     pub fn connection(&self) -> &Connection {
         self.connection
     }
 }
 
-/// A transaction that did not take effect.
+/// The error of a transaction that did not take effect.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransactionError<E> {
@@ -152,7 +152,7 @@ impl<E> TransactionError<E> {
 }
 
 impl<E: From<StoreError>> TransactionError<E> {
-    /// The error of the work, or that of the store as one of the work.
+    /// Returns the error of the work, or an error of the store, converted to the work's type.
     #[must_use]
     pub fn into_error(self) -> E {
         match self {

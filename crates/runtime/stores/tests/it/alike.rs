@@ -1,5 +1,5 @@
 //! The engines give the same answers to random operations. Inbox and outbox are compared with
-//! models of their own.
+//! models elsewhere.
 
 use crate::engines::at;
 use bankrail_client_assertion::token::{TokenGrant, TokenHash, TokenStore};
@@ -48,8 +48,8 @@ enum Operation {
     },
 }
 
-/// One operation at an instant of the first tenth of a second, or of so many times the grace period
-/// after it.
+/// Returns operations at an instant of the first tenth of a second, or later by up to this many
+/// grace periods.
 fn operation(later: i64) -> impl Strategy<Value = Operation> {
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     let (small, time) = (
@@ -93,7 +93,7 @@ fn day(number: u8) -> Date {
     Date::parse(&format!("2024-01-0{number}")).unwrap()
 }
 
-/// The answer as text.
+/// Returns the answer as text.
 async fn answer<S: ReplayStore + TokenStore + SeenEntries>(
     store: &S,
     operation: &Operation,
@@ -187,8 +187,8 @@ async fn answer<S: ReplayStore + TokenStore + SeenEntries>(
     }
 }
 
-/// The answers that a store of used assertions must give to claims whose times are within the grace
-/// period of each other: the function decides.
+/// A model of used assertions: the function's answers to claims whose times are within the grace
+/// period of each other.
 #[derive(Default)]
 struct Used(HashMap<u8, Timestamp>);
 
@@ -205,7 +205,7 @@ impl Used {
     }
 }
 
-/// Every engine decides about used assertions like the function, over random histories.
+/// Checks that an engine decides about used assertions like the function, over random histories.
 pub(crate) async fn claims_as_the_function_decides<S: ReplayStore>(mut make: impl FnMut() -> S) {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -253,8 +253,8 @@ proptest! {
     }
 }
 
-/// The same for an engine that does not drop expired records with writes, within the grace period,
-/// in which no engine does. `make` creates a store for each case.
+/// Compares an engine with memory over random histories within the grace period, in which no engine
+/// drops expired records. `make` creates a store for each case.
 #[cfg(feature = "redis")]
 pub(crate) async fn answers_as_memory<S: ReplayStore + TokenStore + SeenEntries>(
     mut make: impl FnMut() -> S,

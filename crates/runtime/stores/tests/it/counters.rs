@@ -143,7 +143,7 @@ fn some_policy(random: &mut Random, lengths: &[u64]) -> Policy {
     )
 }
 
-/// The requests of one customer: of any cost, at any step, under changing policies. Returns the
+/// Makes requests of one customer, of any cost, at any step, under changing policies. Returns the
 /// number of decisions.
 pub(crate) async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
     let mut random = Random(seed);
@@ -197,7 +197,7 @@ pub(crate) async fn trace(counters: &impl CounterStore, seed: u64) -> usize {
     decided
 }
 
-/// The traces of many customers at once, by client time, each in counters that `make` creates.
+/// Runs the traces of many customers at once, by client time, each in counters that `make` creates.
 pub(crate) async fn traces<S: CounterStore + 'static>(
     make: impl Fn() -> S + Send + Sync + 'static,
     seeds: std::ops::Range<u64>,
@@ -318,7 +318,7 @@ mod postgres {
     use std::sync::Arc;
     use tokio::sync::Barrier;
 
-    /// Counters by client time in a schema of their own, and a connection beside them. No test is
+    /// Makes counters by client time in a new schema, and another connection to it. No test is
     /// about durability.
     async fn counters() -> (PostgresCounters, Client) {
         let config = postgres_schema()
@@ -356,7 +356,7 @@ mod postgres {
         are_counted_apart(&store).await;
     }
 
-    /// Admits exactly the limit, whatever the number of tasks and of processes: no update is lost.
+    /// Several tasks together admit exactly the limit, because no update is lost.
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     #[ignore = "needs postgresql"]
     async fn eight_tasks_admit_the_limit_together() {

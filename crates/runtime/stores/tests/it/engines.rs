@@ -7,7 +7,7 @@ use bankrail_mailbox::{
 use bankrail_stores::memory::MemoryStore;
 use bankrail_values::{HyphenatedUuid, Timestamp};
 
-/// The instant `millis` milliseconds after a fixed one.
+/// Returns the instant `millis` milliseconds after a fixed one.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(1_800_000_000_000 + millis).unwrap()
 }
@@ -16,7 +16,7 @@ pub(crate) fn owner(number: u8) -> LeaseOwner {
     LeaseOwner::from_random_bytes([number; 16])
 }
 
-/// A lease of `owner(number)` until `until`.
+/// Returns a lease of `owner(number)` until `until`.
 pub(crate) fn lease(number: u8, until: i64) -> Lease {
     Lease {
         owner: owner(number),
@@ -24,12 +24,12 @@ pub(crate) fn lease(number: u8, until: i64) -> Lease {
     }
 }
 
-/// The UUID of this number.
+/// Returns the UUID of this number.
 fn uuid(number: u32) -> HyphenatedUuid {
     HyphenatedUuid::from_random_bytes((u128::from(number) << 96).to_be_bytes())
 }
 
-/// A message. Its duplicate key is the case, its content the text.
+/// A message whose duplicate key is the case and whose content is the text.
 pub(crate) struct Query {
     case: u32,
     text: &'static str,
@@ -50,12 +50,12 @@ impl Query {
     }
 }
 
-/// The query of this case with this text.
+/// Returns the query of this case with this text.
 pub(crate) fn query(case: u32, text: &'static str) -> Query {
     Query { case, text }
 }
 
-/// A message as it arrives with delivery number `delivery`.
+/// Makes a message as it arrives with delivery number `delivery`.
 pub(crate) fn incoming(message: &Query, delivery: u32) -> Incoming {
     Incoming {
         kind: Kind::from_static("query"),
@@ -82,7 +82,7 @@ pub(crate) async fn receive_and_lease(
     received.id()
 }
 
-/// The message with this number, for this endpoint.
+/// Returns the message with this number, for this endpoint.
 pub(crate) fn outgoing(endpoint: &str, number: u32) -> Outgoing {
     let endpoint: EndpointId = endpoint.parse().unwrap();
     let message = query(number, "Why?");
@@ -131,7 +131,7 @@ pub(crate) fn sqlite_file() -> Engine<bankrail_stores::sqlite::SqliteStore> {
     }
 }
 
-/// A PostgreSQL store in a schema of its own, in the database that `BANKRAIL_POSTGRES` names.
+/// Makes a PostgreSQL store in a new schema of the database that `BANKRAIL_POSTGRES` names.
 #[cfg(feature = "postgres")]
 pub(crate) async fn postgres() -> Engine<bankrail_stores::postgres::PostgresStore> {
     use bankrail_stores::postgres::{PostgresStore, tokio_postgres::NoTls};

@@ -63,7 +63,7 @@ async fn handle<I: TransactionalInbox>(inbox: &I, work: I::Work) -> Completion {
         .unwrap()
 }
 
-/// In memory nothing looks again after a while: only the wake ends the wait.
+/// A store in memory has no polling, so only the notification ends the wait.
 #[cfg(feature = "memory")]
 #[tokio::test]
 async fn a_change_in_memory_wakes_who_waits() {
@@ -160,7 +160,7 @@ async fn a_history_changes_in_the_inboxs_transaction_on_postgres() {
     changes_in_the_inboxs_transaction(engine.store.inbox(), engine.store.histories(), work).await;
 }
 
-/// Workers that fold at the same time lose nothing, and a reader misses no change.
+/// Workers that fold at the same time lose no message, and a reader misses no change.
 async fn folds_at_once<H: Histories + Clone + 'static>(histories: H) {
     let outcome = |number: u32| {
         let mut outcome = samples::payment_outcome(&TransactionStatus::Warehoused);

@@ -1,5 +1,5 @@
 //! Recorded histories of calls that overlap. Each engine answers as if the calls had come one after
-//! the other, in an order that keeps the calls of which one had returned before the other began.
+//! the other, in an order in which a call that returned before another began also precedes it.
 
 use crate::counters::{Random, charge, policy};
 use crate::engines::{at, incoming, outgoing, query, suite};
@@ -41,7 +41,7 @@ mod one {
     }
 }
 
-/// Makes the calls of all callers at the same time, and returns true if what was recorded is
+/// Makes the calls of all callers at the same time, and returns true if the recorded history is
 /// linearizable.
 async fn is_linearizable<S, F>(
     begin: S,
@@ -93,7 +93,7 @@ where
     history.is_consistent()
 }
 
-/// The calls of each caller in a history.
+/// Returns the calls of each caller in a history.
 fn programs<Op>(history: u32, mut op: impl FnMut(&mut Random) -> Op) -> Vec<Vec<Op>> {
     let mut random = Random(u64::from(history));
     (0..CALLERS)
@@ -101,7 +101,7 @@ fn programs<Op>(history: u32, mut op: impl FnMut(&mut Random) -> Op) -> Vec<Vec<
         .collect()
 }
 
-/// Used assertions: the first claim of a key succeeds.
+/// The model of used assertions: the first claim of a key succeeds.
 #[derive(Clone, Default)]
 struct Claims(BTreeSet<u8>);
 
@@ -137,7 +137,7 @@ pub(crate) async fn claims_are_linearizable<S: ReplayStore + 'static>(store: S) 
     }
 }
 
-/// Tokens: valid from their grant to their revocation.
+/// The model of tokens, which are valid from their grant to their revocation.
 #[derive(Clone, Default)]
 struct Tokens(BTreeMap<u8, u8>);
 
@@ -213,7 +213,7 @@ pub(crate) async fn tokens_are_linearizable<S: TokenStore + 'static>(store: S) {
     }
 }
 
-/// Counters of one customer: they decide as the product's `decide`.
+/// The model of one customer's counters, which decide like the product's `decide`.
 #[derive(Clone)]
 struct Limit(State, Policy);
 
@@ -244,7 +244,7 @@ fn limit(history: u32) -> Limit {
     )
 }
 
-/// The engine decides by the callers' clocks.
+/// Checks counters that decide by the callers' clocks.
 pub(crate) async fn counters_are_linearizable(counters: impl CounterStore + 'static) {
     let counters = Arc::new(counters);
     for history in 0..HISTORIES {
@@ -336,7 +336,7 @@ const NEW: Entry = Entry {
 enum Call {
     /// Receives the message of this number.
     Receive(usize),
-    /// Leases so many entries, at this instant.
+    /// Leases this many entries, at this instant.
     Lease(u8, usize, i64),
     /// Ends the lease of an owner: the entry is finished, or due again at an instant.
     Update(usize, u8, Option<i64>),
@@ -350,7 +350,7 @@ enum Reply {
     Leased(Vec<usize>),
     Changed(bool),
     Released(u64),
-    /// New, or finished.
+    /// The flags of a received message: new, and finished.
     Received(bool, bool),
 }
 
@@ -365,7 +365,7 @@ struct Queue {
     skips: bool,
 }
 
-/// A lease that is made at an instant lasts so long.
+/// The length of a lease.
 const LEASE: i64 = 50;
 
 impl Queue {
@@ -471,17 +471,17 @@ fn lease_of(history: u32, owner: u8, until: i64) -> Lease {
     }
 }
 
-/// The place of a message in its history, which its body ends with.
+/// Returns the place of a message in its history, which its body ends with.
 fn place(body: &[u8]) -> usize {
     usize::from(body.last().unwrap() - b'0')
 }
 
-/// The number of a message whose last digit is its place.
+/// Returns the number of a message whose last digit is its place.
 fn case(history: u32, place: usize) -> u32 {
     history * 10 + u32::try_from(place).unwrap()
 }
 
-/// After all that a history leases at.
+/// An instant after all leases of a history.
 const LATER: i64 = 1_000_000;
 
 pub(crate) async fn outboxes_are_linearizable<S: Outbox + OutboxOperator + 'static>(outbox: S) {
@@ -672,7 +672,8 @@ async fn of_inbox<S: Inbox>(inbox: &S, ids: &[EntryId], history: u32, call: Call
     }
 }
 
-/// A store that reads in one operation and writes in another: both callers read before one writes.
+/// Checks that the test detects a store that reads in one operation and writes in another, so that
+/// both callers read before one writes.
 async fn is_seen<S>(begin: S, ops: [S::Op; 2])
 where
     S: SequentialSpec + Clone + Send + 'static,
@@ -715,7 +716,7 @@ async fn a_store_that_reads_and_writes_in_two_operations_is_seen() {
     is_seen(inbox, [Call::Receive(0); 2]).await;
 }
 
-/// A store that answers from a copy which it has read before.
+/// The test detects a store that answers from an outdated copy.
 #[tokio::test]
 async fn an_answer_of_the_past_is_seen() {
     let calls = vec![vec![

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// Messages of a lease.
+/// The number of messages of a lease.
 pub(crate) const BATCH: u32 = 10;
 const STORING: u32 = 16;
 const WORKING: u8 = 3;
@@ -108,7 +108,8 @@ impl Side {
     }
 }
 
-/// When each message was stored, and how long those took that were finished since the last look.
+/// The time at which each message was stored, and the durations of the messages that were finished
+/// since the last look.
 #[derive(Debug, Default)]
 struct Times {
     stored: HashMap<u32, Instant>,
@@ -123,8 +124,8 @@ struct Period {
 }
 
 impl Period {
-    /// The median of each value: what grows stays, and what disturbs the machine for a moment does
-    /// not.
+    /// Returns the median of each value, which shows lasting growth and hides short disturbances of
+    /// the machine.
     fn median(periods: &[Self]) -> Self {
         let (mut rates, mut p99s) = (Vec::new(), Vec::new());
         for period in periods {
@@ -231,7 +232,7 @@ impl Load {
 }
 
 /// Works for `BANKRAIL_LOAD_SECONDS` (1 by default) at `BANKRAIL_LOAD_RATE` messages a second
-/// beside the transaction that `hold` begins and whose end is when it is dropped.
+/// during the transaction that `hold` begins and that ends when its value is dropped.
 pub(crate) async fn keeps_its_rate<T>(side: Side, hold: impl AsyncFnOnce() -> T) {
     let number = |name: &str, default: u32| {
         std::env::var(name)

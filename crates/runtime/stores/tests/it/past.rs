@@ -1,9 +1,9 @@
 //! Databases that commit 2e37472 wrote, opened by today's code: `tests/past/README.md` says how
-//! they were made, and `tests/past/writer.rs` what was done before. Each row must mean what it
-//! meant.
+//! they were made, and `tests/past/writer.rs` which operations wrote them. Each row must have the
+//! same meaning as before.
 //!
-//! That commit had no archive, and in PostgreSQL no used assertions and tokens, which are not there
-//! today either.
+//! That commit had no archive, and neither then nor today does PostgreSQL store used assertions and
+//! tokens.
 
 use crate::engines::{at, lease, owner};
 use bankrail_camt052::Document;
@@ -93,7 +93,7 @@ fn page(xml: &str, page: ReceivedNextPage) -> PolledPage {
 }
 
 /// The next poll begins at the last page, and the hour's full walk finds nothing new. Only the
-/// entry whose reference is the placeholder `NONREF` is new once more: it was taken for a
+/// entry whose reference is the placeholder `NONREF` is new once more: that commit took it for a
 /// reference.
 async fn seen<S: SeenEntries>(store: &S) {
     let account: AccountId = "999001400100101".parse().unwrap();
@@ -174,7 +174,7 @@ fn uuid(number: u8) -> HyphenatedUuid {
     HyphenatedUuid::from_random_bytes([number; 16])
 }
 
-/// The acknowledgement of a message.
+/// Returns the acknowledgement of a message.
 fn acknowledgement(number: u8) -> Vec<u8> {
     Acknowledgement::received(uuid(100 + number))
         .to_json()
@@ -523,7 +523,7 @@ async fn what_2e37472_wrote_with_redis_is_understood() {
     }
 }
 
-/// A command: its name, then words in quotes, in which `\xHH` is a byte.
+/// Parses a command: its name, then words in quotes, in which `\xHH` is a byte.
 #[cfg(feature = "redis")]
 fn command(line: &str) -> redis::Cmd {
     let (name, rest) = line.split_once(' ').unwrap();

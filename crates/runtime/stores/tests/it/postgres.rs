@@ -119,8 +119,8 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     );
 }
 
-/// After an error the server accepts a commit and rolls back. Work that ignores the error must not
-/// count as committed.
+/// Work that ignores an error does not count as committed: after an error the server accepts a
+/// commit and rolls back.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn work_that_swallows_an_error_of_the_database_is_undone() {
@@ -222,7 +222,7 @@ async fn work_that_swallows_an_error_of_the_database_is_undone() {
     );
 }
 
-/// An error with its causes, as a program may show or log it.
+/// Returns an error with its causes, as a program may show or log it.
 fn everything_shown(error: &dyn Error) -> String {
     let mut shown = format!("{error} {error:?} {error:#?}");
     let mut cause = error.source();
@@ -233,7 +233,7 @@ fn everything_shown(error: &dyn Error) -> String {
     shown
 }
 
-/// The server's detail quotes the failing row.
+/// An error shows no value, although the server's detail quotes the failing row.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn an_error_shows_code_constraint_and_table_and_no_value() {

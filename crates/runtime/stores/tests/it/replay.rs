@@ -50,7 +50,8 @@ pub(crate) async fn once_until_it_expires<S: ReplayStore>(store: S) {
     );
 }
 
-/// Other callers' claims drop what has expired. The record outlives its expiry by the grace period.
+/// A clock that lags frees no assertion: other callers' claims drop expired records, but only a
+/// grace period after their expiry.
 pub(crate) async fn a_clock_that_lags_sets_nothing_free<S: ReplayStore>(store: S) {
     let an_hour = 3_600_000;
     assert!(
@@ -138,7 +139,7 @@ pub(crate) async fn a_backlog_of_expired_ones_shrinks<S: ReplayStore>(store: S) 
     }
 }
 
-/// A used assertion stays used, whatever the clock does meanwhile.
+/// A used assertion stays used, however the clock changes.
 pub(crate) async fn a_clock_that_was_ahead_or_behind_frees_nothing<S: ReplayStore>(store: S) {
     let key = |number: i64, now: i64| {
         let mut key = [0; 32];
@@ -158,7 +159,7 @@ pub(crate) async fn a_clock_that_was_ahead_or_behind_frees_nothing<S: ReplayStor
     }
 }
 
-/// Beyond those that are kept, expired claims go.
+/// Expired claims beyond the kept number are dropped by later writes.
 #[cfg(feature = "sqlite")]
 #[tokio::test]
 async fn expired_claims_beyond_the_kept_ones_go_in_passing() {

@@ -173,7 +173,7 @@ mod sqlite {
 
     const FILE: &str = "BANKRAIL_SEEN_FILE";
 
-    /// The process dies after its work has written and before the commit.
+    /// A process that dies after its work has written and before the commit leaves no effect.
     #[tokio::test]
     async fn a_process_that_dies_in_its_work_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
@@ -284,8 +284,7 @@ mod postgres {
         transactional_seen_entries_suite(&one, &other, work, async || effects(&client).await).await;
     }
 
-    /// A process that is cut off between its work and the commit, and one whose work swallows an
-    /// error.
+    /// Work that is cut off before the commit, or that ignores an error, leaves no effect.
     #[tokio::test]
     #[ignore = "needs postgresql"]
     async fn work_that_is_cut_off_or_fails_in_silence_leaves_nothing() {

@@ -33,8 +33,7 @@ pub(crate) async fn found_until_it_expires<S: TokenStore>(store: S) {
     );
 }
 
-/// Grants of another caller, whose clock is ahead, drop what has expired, and only after the grace
-/// period.
+/// Grants of a caller whose clock is ahead drop expired tokens, but only after the grace period.
 pub(crate) async fn a_clock_that_lags_finds_them<S: TokenStore>(store: S) {
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap();
     store
@@ -83,8 +82,8 @@ pub(crate) async fn revoked_at_once<S: TokenStore>(store: S) {
     assert!(!store.revoke(hash).await.unwrap());
 }
 
-/// A token of a clock that was ahead would begin its life at its end. Five minutes are what clocks
-/// may differ.
+/// A token from a clock that was more than five minutes ahead is not found, because it would live
+/// too long.
 pub(crate) async fn one_of_a_clock_that_was_ahead_is_not_found<S: TokenStore>(store: S) {
     let hash = AccessToken::generate().unwrap().hash();
     for ahead in [300_000, 300_001, 3_600_000, 86_400_000, 365 * 86_400_000] {

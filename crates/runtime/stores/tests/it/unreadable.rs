@@ -1,4 +1,4 @@
-//! A stored entry that this version cannot read, as if a later version wrote it, does not stop the
+//! An entry that this version cannot read, as if a later version wrote it, does not block the
 //! others.
 
 use crate::engines::{at, incoming, lease, owner, query};
@@ -11,7 +11,8 @@ use {
     },
 };
 
-/// `spoil` makes the entry with a number unreadable.
+/// Checks that an unreadable entry blocks no other one. `spoil` makes the entry with a number
+/// unreadable.
 pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl AsyncFn(EntryId)) {
     let mut ids = Vec::new();
     for number in 0..5 {
@@ -60,7 +61,8 @@ pub(crate) async fn stands_in_no_inboxs_way(inbox: &impl Inbox, spoil: impl Asyn
     );
 }
 
-/// `spoil` makes the entry with a number unreadable.
+/// Checks that an unreadable entry blocks no other one. `spoil` makes the entry with a number
+/// unreadable.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(crate) async fn stands_in_no_outboxs_way(
     outbox: &impl OutboxStore,

@@ -72,7 +72,7 @@ fn page(xml: &str, page: ReceivedNextPage) -> PolledPage {
     PolledPage::new(page, entries).day(Some(bankrail_values::Date::parse("2027-01-15").unwrap()))
 }
 
-/// A full walk over two pages.
+/// Records a full walk over two pages.
 pub(crate) async fn seen<S: SeenEntries>(store: &S) {
     let account: AccountId = "999001400100101".parse().unwrap();
     let mut poll = AccountPoll::new(PollPosition::start(), PollOptions::new());

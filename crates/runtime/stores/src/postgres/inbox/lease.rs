@@ -1,13 +1,13 @@
 //! The lease of the messages that are handled next.
 //!
-//! - A message waits until its due time and the end of its lease; then it is ready. Ready messages
-//!   are found by kind and number, waiting ones by time.
-//! - The search begins at positions that the lease before has recorded: no message waits for an
-//!   earlier instant, and no message of a kind with a lower number is ready. [`FRESH`] finds
+//! - A message waits until its due time and the end of its lease, and is then ready. Ready
+//!   messages are found by kind and number, waiting ones by time.
+//! - The search begins at positions that the previous lease has recorded: no message waits for an
+//!   earlier instant, and no message of the kind with a lower number is ready. [`FRESH`] finds
 //!   messages that were written since, by the number of their transaction. So no search reads the
 //!   rows of handled messages, which stay in the table while another transaction is open.
-//! - Each lease inserts a row of positions and never updates one, and reads from the youngest back:
-//!   an updated row would leave old versions that each reader passes over.
+//! - Each lease inserts a row of positions and never updates one, and reads the youngest first,
+//!   because an updated row would leave old versions that each reader passes over.
 
 use super::update;
 use crate::columns::readable;

@@ -1,10 +1,10 @@
 //! The lease of the messages that are delivered next.
 //!
 //! The work is proportional to the number of leases, and not to the backlog: an endpoint that is
-//! down for days, or at its bound, does not slow the others down. A lease reads the marks of all
+//! down for days, or at its bound, does not slow down the others. A lease reads the marks of all
 //! endpoints with pending messages. It searches about as many endpoints with due messages as it
-//! leases from. The work does not grow either with deliveries since some other transaction began:
-//! no search reads their rows (see [`marks`]).
+//! leases from. Nor does the work grow with the deliveries since an old open transaction began: no
+//! search reads their rows (see [`marks`]).
 
 use super::CIRCUITS;
 use crate::columns::{Columns as _, FromRow as _, entry_number, readable};
@@ -68,8 +68,8 @@ const GIVE_UP: &str = "WITH entry AS (
     INSERT INTO bankrail_outbox_finished (entry, endpoint, state, due, deliveries, finished)
     SELECT entry, endpoint, 'dead_letter', due, deliveries, $2 FROM entry";
 
-/// The maximum number of ended leases that the search for leases may read, beside one for each
-/// lasting lease.
+/// The maximum number of ended leases that the search for leases may read, in addition to one for
+/// each lasting lease.
 const MAX_ENDED_LEASES: i64 = 64;
 
 /// Leases messages in its own transaction.

@@ -273,8 +273,8 @@ impl OutboxOperator for PostgresOutbox {
     }
 }
 
-/// Makes what waits for an endpoint due, then runs the statement `then` and returns true if it
-/// changes a row.
+/// Makes the waiting messages of an endpoint due, then runs the statement `then`. Returns true if
+/// that changes a row.
 pub(super) async fn make_due(
     store: &PostgresStore,
     endpoint: &EndpointId,

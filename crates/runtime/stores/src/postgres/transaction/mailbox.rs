@@ -12,8 +12,8 @@ use bankrail_values::{StoreError, StoreFuture, Timestamp};
 impl TransactionalInbox for PostgresInbox {
     type Work = PostgresWork;
 
-    /// The work and the wait for a connection share the maximum duration of one operation. When it
-    /// is over, the work is undone unless its commit has begun.
+    /// Completes a message with work. The work and the wait for a connection share the maximum
+    /// duration of one operation. When it is over, the work is undone unless its commit has begun.
     fn complete_with(
         &self,
         id: EntryId,

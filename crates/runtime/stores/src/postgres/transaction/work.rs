@@ -17,7 +17,7 @@ use tokio_postgres::error::SqlState;
 ///
 /// After a failed statement the server accepts no further statements in the transaction: return the
 /// error. If a failure is expected, set a savepoint before the statement and roll back to it. Work
-/// that ignores the failure is undone. An error of the client that the work returns comes back as a
+/// that ignores the failure is undone. If the work returns an error of the client, it becomes a
 /// [`DatabaseError`].
 ///
 /// ```
@@ -40,7 +40,7 @@ type WorkFunction = dyn for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFutur
 pub type PostgresWorkFuture<'t> = Pin<Box<dyn Future<Output = Result<(), WorkError>> + Send + 't>>;
 
 impl PostgresWork {
-    /// Work that is undone if it returns an error.
+    /// Makes work that is undone if it returns an error.
     pub fn new(
         work: impl for<'t> FnOnce(&'t Transaction<'t>) -> PostgresWorkFuture<'t> + Send + 'static,
     ) -> Self {
@@ -64,7 +64,7 @@ impl PostgresWork {
 
 impl PostgresStore {
     /// Runs the store's own part and then the work in one transaction, which is committed if the
-    /// work succeeds. The own part answers instead if the work must not run.
+    /// work succeeds. If the work must not run, the store's part returns the answer instead.
     pub(in crate::postgres) async fn run_work<T>(
         &self,
         own: impl AsyncFnOnce(Session<'_>) -> Result<Option<T>, Fault>,
@@ -95,8 +95,8 @@ impl PostgresStore {
     }
 }
 
-/// Fails if a statement has failed and the work has ignored its error. The server would then answer
-/// the commit without an error and roll back.
+/// Returns an error if a statement has failed and the work has ignored that. The server would
+/// otherwise answer the commit without an error and roll back.
 async fn failed_before(transaction: &Transaction<'_>) -> Result<Result<(), WorkError>, Fault> {
     match transaction.batch_execute("SELECT 1").await {
         Ok(()) => Ok(Ok(())),

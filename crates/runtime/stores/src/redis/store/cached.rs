@@ -1,5 +1,5 @@
-//! A customer's sealed tokens: one command or script call for each operation. Repeating one changes
-//! nothing.
+//! A customer's sealed tokens: one command or script call for each operation. Repeating an
+//! operation has no further effect.
 
 use super::RedisStore;
 use super::expiring::kept_for;
@@ -9,7 +9,7 @@ use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use redis::Cmd;
 use redis::aio::ConnectionLike;
 
-/// Removes a token.
+/// The script that removes a token.
 pub(super) const SCRIPT: &str = include_str!("cached.lua");
 
 const KIND: &str = "cached-token";
@@ -64,7 +64,7 @@ fn write(token: &CachedToken) -> Vec<u8> {
     stored
 }
 
-/// `None`: not a token that was written here.
+/// Reads a stored token. Returns `None` if this store did not write the text.
 fn read(stored: &[u8]) -> Option<CachedToken> {
     let space = stored.iter().position(|byte| *byte == b' ')?;
     let (expires, rest) = stored.split_at_checked(space)?;

@@ -5,7 +5,7 @@ use bankrail_values::{EXPIRY_GRACE, Timestamp};
 use std::fmt;
 
 impl<C> RedisStore<C> {
-    /// The key of a record that is stored under a hash.
+    /// Returns the key of a record that is stored under a hash.
     pub(super) fn key(&self, kind: &str, hash: &[u8; 32]) -> String {
         format!("{}{kind}:{}", self.options.prefix, Hex(hash))
     }
@@ -17,7 +17,7 @@ pub(super) fn kept_for(now: Timestamp, expires: Timestamp) -> u64 {
     u64::try_from(kept.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Lower-case hexadecimal digits.
+/// The bytes as lower-case hexadecimal digits.
 pub(super) struct Hex<'a>(pub(super) &'a [u8]);
 
 impl fmt::Display for Hex<'_> {

@@ -1,5 +1,5 @@
-//! Statement entries that were imported, and the positions of the walks: one script call for each
-//! operation.
+//! Statement entries that were imported, and the positions of the walks, with one script call for
+//! each operation.
 
 use super::RedisStore;
 use bankrail_statement::{
@@ -15,7 +15,7 @@ pub(super) const SCRIPT: &str = include_str!("seen.lua");
 const RECORDED: u8 = 1;
 const OVERTAKEN: u8 = 2;
 
-/// The maximum number of keys that one call forgets. Other calls run in between.
+/// The maximum number of keys that one call forgets, so that other calls run in between.
 const FORGET_BATCH: u32 = 500;
 
 impl<C: ConnectionLike + Clone + Send + Sync> SeenEntries for RedisStore<C> {
@@ -123,7 +123,7 @@ impl<C: ConnectionLike + Clone + Send + Sync> RedisStore<C> {
     }
 }
 
-/// YYYYMMDD, which sorts by day.
+/// Writes a day as YYYYMMDD, which sorts by day.
 fn number(day: Date) -> String {
     day.to_string().replace('-', "")
 }

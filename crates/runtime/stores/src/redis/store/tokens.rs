@@ -1,7 +1,7 @@
 //! Used assertions and access tokens, both hashed.
 //!
-//! A claim is one script call, each operation of tokens one command. Repeating a command changes
-//! nothing.
+//! A claim is one script call, and each operation on tokens one command. Repeating a command has no
+//! further effect.
 
 use super::RedisStore;
 use super::expiring::{Hex, kept_for};
@@ -11,7 +11,7 @@ use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp, random
 use redis::Cmd;
 use redis::aio::ConnectionLike;
 
-/// Claims an assertion.
+/// The script that claims an assertion.
 pub(super) const SCRIPT: &str = include_str!("claim.lua");
 
 /// The version of a grant's layout, its first word. Issue time, expiry, customer and scopes follow.
@@ -40,7 +40,8 @@ impl<C: ConnectionLike + Clone + Send + Sync> ReplayStore for RedisStore<C> {
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync> TokenStore for RedisStore<C> {
-    /// The claim and the grant are keys in two slots of a cluster, and so two steps.
+    /// Claims the assertion and stores the grant, in two steps, because their keys are in two slots
+    /// of a cluster.
     fn grant_once(
         &self,
         claim: Option<ReplayKey>,
@@ -88,7 +89,7 @@ fn write(grant: &TokenGrant) -> String {
     )
 }
 
-/// Reads a grant. `None` if it is not in this layout.
+/// Reads a grant. Returns `None` if the text is not in this layout.
 fn read(stored: &str) -> Option<TokenGrant> {
     let mut words = stored.splitn(5, ' ');
     let mut word = || words.next();

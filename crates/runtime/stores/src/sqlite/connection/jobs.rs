@@ -20,12 +20,12 @@ const GATHER_PAUSE: Duration = Duration::from_millis(1);
 
 /// One queued operation.
 pub(super) trait Job: Send {
-    /// True when the caller no longer waits for the answer.
+    /// Returns true if the caller no longer waits for the answer.
     fn abandoned(&self) -> bool;
-    /// True for work that must not share its transaction.
+    /// Returns true for work that must not share its transaction.
     fn alone(&self) -> bool;
-    /// Runs the work and keeps its outcome. False when its effects are to be undone. Work that is
-    /// not to run alone may run again after its effects were undone.
+    /// Runs the work and stores its outcome. Returns false if the effects are to be undone. Work
+    /// that may share a transaction may run again after its effects were undone.
     fn run(&mut self, connection: &Connection) -> bool;
     /// Answers with the outcome, or with the reason why the work did not take effect.
     fn settle(self: Box<Self>, failure: Option<&BatchError>);
@@ -96,7 +96,7 @@ impl From<rusqlite::Error> for BatchError {
     }
 }
 
-/// Wraps work that runs alone, and so never again.
+/// Wraps work that runs alone, and so only once.
 pub(super) fn once<T>(
     work: impl FnOnce(&Connection) -> Result<Outcome<T>, Fault>,
 ) -> impl FnMut(&Connection) -> Result<Outcome<T>, Fault> {
@@ -240,7 +240,8 @@ struct Queue {
 }
 
 impl Queue {
-    /// Takes the writes of one transaction; waits for the first. False when the queue is closed.
+    /// Takes the writes of one transaction, and waits for the first. Returns false when the queue
+    /// is closed.
     ///
     /// On a fast disk, many writers would get a transaction for nearly each write, and the
     /// transactions would be most of the cost. So if the last transaction was shared, this one
@@ -270,7 +271,7 @@ impl Queue {
         true
     }
 
-    /// Takes the writes that are queued. False when no more may share the transaction.
+    /// Takes the queued writes. Returns false when no more may share the transaction.
     fn drain(&mut self, batch: &mut Vec<Box<dyn Job>>) -> bool {
         while batch.len() < MAX_BATCH {
             match self.jobs.try_recv() {
@@ -287,8 +288,8 @@ impl Queue {
     }
 }
 
-/// Runs the jobs in one transaction. After an error none of them took effect, except after a failed
-/// commit, where they may have.
+/// Runs the jobs in one transaction. After an error no job has taken effect, except that after a
+/// failed commit they may have.
 fn run_batch(guarded: &Guarded, batch: &mut [Box<dyn Job>]) -> Result<(), BatchError> {
     let connection = &guarded.connection;
     let unapplied = |error: rusqlite::Error| {

@@ -14,9 +14,9 @@ use std::time::Duration;
 /// The size, in bytes, up to which a log is kept.
 pub(super) const LOG_BYTES: u32 = 16 << 20;
 
-/// The pages in the log, of 4,096 bytes each, after which they are moved into the file. A page is
-/// moved once however often it was written: with three times SQLite's default, a quarter fewer
-/// pages are moved for a delivery. The log stays within [`LOG_BYTES`].
+/// The number of pages in the log, of 4,096 bytes each, from which on they are moved into the file.
+/// A page that was written several times is moved once, so three times SQLite's default moves a
+/// quarter fewer pages for a delivery. The log stays within [`LOG_BYTES`].
 pub(super) const LOG_PAGES: u32 = 3000;
 
 /// The pause between two attempts of the thread.

@@ -1,4 +1,4 @@
-//! The wait for messages of other processes, which are noticed by the write-ahead log.
+//! The wait for messages of other processes, which the write-ahead log shows.
 
 use crate::sqlite::connection::Database;
 use bankrail_values::StoreError;
@@ -50,8 +50,8 @@ type Log = Option<(u64, Option<SystemTime>)>;
 ///
 /// A transaction becomes visible some time after the log was written: its commit waits for the
 /// disk, which may be slow, and the writer may wait for a processor. So the outbox is read again
-/// whenever the age of the log has doubled. That finds the message after at most twice the time
-/// that its commit took, with few readings.
+/// whenever the age of the log has doubled. So the message is found within at most twice the time
+/// of its commit, with few readings.
 #[derive(Default)]
 struct Reading {
     log: Option<Log>,

@@ -1,7 +1,7 @@
 //! The lease of the messages that are delivered next.
 //!
 //! The work is not proportional to the backlog: an endpoint that is down for days, or at its bound,
-//! does not slow the others down. Endpoints are searched in the order of the round until enough of
+//! does not slow down the others. Endpoints are searched in the order of the round until enough of
 //! them have due messages.
 
 use super::{WITH_BODY, circuit};
@@ -51,7 +51,7 @@ pub(in crate::sqlite) const DAILY: &[&str] = &[
     FIRST_LEASED,
 ];
 
-/// One call of [`bankrail_mailbox::Outbox::lease`].
+/// Runs one call of [`bankrail_mailbox::Outbox::lease`].
 pub(super) fn run(
     connection: &Connection,
     request: &LeaseRequest<'_>,
@@ -169,7 +169,7 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Fau
         .transpose()
 }
 
-/// Visits the endpoints that have something pending and are not stopped, with their circuits, in the
+/// Visits the endpoints with pending messages that are not stopped, with their circuits, in the
 /// order of [`each_endpoint`].
 fn each_open_endpoint(
     connection: &Connection,
@@ -185,8 +185,8 @@ fn each_open_endpoint(
     })
 }
 
-/// Visits the endpoints that have something pending: in the order of their names, those behind
-/// `from`, as far as `until`.
+/// Visits the endpoints with pending messages, in the order of their names, from the first one
+/// after `from` up to `until`.
 pub(super) fn each_endpoint(
     connection: &Connection,
     from: &str,
@@ -227,7 +227,7 @@ mod tests {
     use bankrail_mailbox::{Lease, LeaseOwner};
     use rusqlite::StatementStatus;
 
-    /// A lease looks at no more endpoints than it leases from, wherever the round begins.
+    /// A lease visits no more endpoints than it leases from, wherever the round begins.
     #[test]
     fn no_more_endpoints_are_looked_at_than_are_leased_from() {
         let mut connection = Connection::open_in_memory().unwrap();

@@ -20,8 +20,8 @@ const FIND: &str =
         THEN 'dropped' ELSE state END AS state
     FROM bankrail_outbox o LEFT JOIN bankrail_outbox_body b ON b.id = o.id WHERE o.id = ?1";
 
-/// An entry without its payload. A dropped entry is `delivered` in its own row, so that nobody
-/// delivers it.
+/// Selects an entry without its payload. A dropped entry is `delivered` in its own row, so that
+/// nobody delivers it.
 const SUMMARY: &str =
     "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
         reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
@@ -93,7 +93,7 @@ const NEXT: &str = "SELECT id FROM bankrail_outbox WHERE state = ?5 AND endpoint
     AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
     AND (?6 OR NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id)) ORDER BY id LIMIT 1";
 
-/// The endpoints that have any message.
+/// Selects the endpoints that have any message.
 const COUNTED: &str = "SELECT endpoint FROM bankrail_outbox_count";
 
 // The triggers of the schema keep these counts, so that no query counts messages.
@@ -261,7 +261,7 @@ impl OutboxOperator for SqliteOutbox {
     }
 }
 
-/// Lists all messages, or all dropped ones, after one.
+/// Lists all messages, or all dropped ones, after a given one.
 fn in_order_of_id(
     connection: &Connection,
     sql: &str,
@@ -332,8 +332,8 @@ fn merged(connection: &Connection, query: &OutboxQuery) -> Result<Vec<OutboxSumm
     Ok(page)
 }
 
-/// Makes what waits for an endpoint due. Beside the last of it runs the statements `last`, and
-/// returns true if the last of these has changed a row.
+/// Makes the waiting messages of an endpoint due. Runs the statements `last` together with the last
+/// of these messages, and returns true if the last statement has changed a row.
 pub(super) async fn make_due(
     database: &Database,
     endpoint: &EndpointId,

@@ -27,7 +27,7 @@ pub struct SqliteWork(Box<WorkFunction>);
 type WorkFunction = dyn FnOnce(&Transaction<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + Send;
 
 impl SqliteWork {
-    /// Work that is undone if it returns an error.
+    /// Makes work that is undone if it returns an error.
     pub fn new<E>(work: impl FnOnce(&Transaction<'_>) -> Result<(), E> + Send + 'static) -> Self
     where
         E: Into<Box<dyn Error + Send + Sync>>,
@@ -37,7 +37,8 @@ impl SqliteWork {
         }))
     }
 
-    /// Runs the work, after the store's own part of the transaction. `outcome` names the result.
+    /// Runs the work, after the store's own part of the transaction. `outcome` makes the answer
+    /// from the work's result.
     pub(in crate::sqlite) fn run<T>(
         self,
         connection: &Connection,

@@ -1,4 +1,4 @@
-//! Statements of the caller's on the store's connections.
+//! The caller's own statements on the store's connections.
 
 use super::client;
 use crate::engines::postgres_schema;
@@ -120,8 +120,8 @@ async fn each_statement_of_long_work_is_bounded() {
     assert_eq!(long.await.unwrap_err().kind(), StoreErrorKind::Timeout);
 }
 
-/// A server from which another one has taken over, to which several connections are open: after the
-/// first refusal none of them is used, also not the one that is just reading.
+/// Several connections are open to a server from which another one has taken over. After the first
+/// refusal none of them is used again, not even one that is reading.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn connections_that_turned_read_only_are_closed() {

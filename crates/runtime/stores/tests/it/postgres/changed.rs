@@ -1,5 +1,5 @@
-//! An idle worker is told of messages that another process enqueues. Another store is as another
-//! process.
+//! Tests that an idle worker is notified of messages that another process enqueues. A second store
+//! stands for another process.
 
 use super::client;
 use crate::engines::{at, lease, outgoing, postgres_schema};
@@ -8,8 +8,7 @@ use bankrail_stores::postgres::tokio_postgres::NoTls;
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresOutbox, PostgresStore};
 use std::time::Duration;
 
-/// Far longer than it takes to be told, and less than the interval at which the connection is
-/// proved.
+/// A wait that is far longer than a notification takes, and shorter than the interval of probes.
 const LONG: Duration = Duration::from_secs(15);
 
 async fn until(done: impl Future<Output = ()>) {
@@ -26,7 +25,7 @@ async fn is_told(outbox: &PostgresOutbox, within: Duration) -> bool {
     tokio::time::timeout(within, outbox.changed()).await.is_ok()
 }
 
-/// Leases all, so that what comes next is new.
+/// Leases all messages, so that the next one is new.
 async fn lease_all(outbox: &PostgresOutbox) -> usize {
     outbox
         .lease(
@@ -38,7 +37,7 @@ async fn lease_all(outbox: &PostgresOutbox) -> usize {
         .len()
 }
 
-/// Until a worker holds the locks: it has looked, and waits for a notification.
+/// Waits until a worker holds the locks, and so waits for a notification.
 async fn until_idle(config: &str) {
     let client = client(config).await;
     let held = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND database =
@@ -52,7 +51,7 @@ async fn until_idle(config: &str) {
     .await;
 }
 
-/// A schema whose connections are known by a name of their own.
+/// Makes a schema whose connections have this name.
 async fn config(name: &str) -> String {
     format!(
         "{} application_name='{name} {}'",
@@ -133,7 +132,7 @@ async fn several_idle_workers_are_told() {
     assert!(one && other);
 }
 
-/// Without sessions nobody can listen, but everybody is told of what such a store enqueues.
+/// A store without sessions cannot listen, but its enqueues notify other stores.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn without_sessions_a_worker_asks_at_its_own_interval() {
@@ -160,7 +159,8 @@ async fn without_sessions_a_worker_asks_at_its_own_interval() {
     assert!(!pooled && told);
 }
 
-/// The message becomes visible long after the worker has looked.
+/// The commit notifies the worker, although the message becomes visible long after the worker's
+/// query.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_callers_transaction_tells_when_it_is_committed() {

@@ -1,4 +1,4 @@
-//! Outbox and inbox beside a transaction that is held open, and under a backlog.
+//! Outbox and inbox during a transaction that is held open, and under a backlog.
 //!
 //! The cost of a message is counted in buffers (pages of tables and indexes that were looked at),
 //! which do not depend on the machine's load. `BANKRAIL_LOAD_SECONDS` adds rates and times
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::task::JoinSet;
 
-/// Leases from one backlog whose buffers are counted, and those that are timed.
+/// The number of leases from one backlog whose buffers are counted, and of those that are timed.
 const COUNTED: usize = 20;
 const TIMED: usize = 75;
 
@@ -79,7 +79,7 @@ impl Counted {
         counted
     }
 
-    /// The buffers that `work` looks at.
+    /// Returns the number of buffers that `work` reads.
     async fn buffers<T>(&self, work: impl AsyncFnOnce(&PostgresStore) -> T) -> (i64, T) {
         // What the planner knows decides how it goes about. Old versions of rows are not among it.
         // A session counts what it looked at a second later, or when it ends.
@@ -113,7 +113,8 @@ impl Counted {
             .trim_end_matches('\'')
     }
 
-    /// The buffers that sessions looked at, as soon as all but the observer's have ended.
+    /// Returns the number of buffers that sessions have read, as soon as all except the observer's
+    /// have ended.
     async fn total(&self) -> i64 {
         let open = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1";
         while self
@@ -186,8 +187,8 @@ async fn beside_an_open_transaction_a_receipt_costs_as_much_as_ever() {
     costs_as_much_as_ever(inbox).await;
 }
 
-/// Leases from 1,000 waiting messages and from `BANKRAIL_BACKLOG`, 5,000 by default. By turns,
-/// because the machine is faster at one time than at another.
+/// Leases from 1,000 waiting messages and from `BANKRAIL_BACKLOG`, 5,000 by default. The two take
+/// turns, because the machine's speed changes with time.
 async fn costs_the_same_under_a_backlog(of: SideOf) {
     let most = std::env::var("BANKRAIL_BACKLOG")
         .map_or(Ok(5000), |text| text.parse())

@@ -1,4 +1,4 @@
-//! Tables of earlier versions.
+//! The migration of tables of earlier versions.
 
 use super::client;
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
@@ -17,7 +17,7 @@ const VERSION_4: [&str; 4] = [
     include_str!("../../../src/postgres/schema/4.sql"),
 ];
 
-/// The names of people who stop endpoints, dropped messages and circuits came with version 5.
+/// The version that added the names of people who stop endpoints, dropped messages and circuits.
 const VERSION_5: &str = include_str!("../../../src/postgres/schema/5.sql");
 
 const NEWS_OF_VERSION_5: &str =
@@ -26,8 +26,8 @@ const NEWS_OF_VERSION_5: &str =
     CREATE TABLE bankrail_schema (version INTEGER NOT NULL);
     INSERT INTO bankrail_schema VALUES (5)";
 
-/// A delivered message, a dead letter, a leased one, one that is due, one that waits, one that was
-/// dropped.
+/// The rows of the outbox: a delivered message, a dead letter, a leased message, one that is due,
+/// one that waits, and a dropped one.
 const OUTBOX: [&str; 6] = [
     "'delivered', 1, NULL, NULL, 2, 7",
     "'dead_letter', 2, NULL, NULL, 3, 8",
@@ -37,7 +37,8 @@ const OUTBOX: [&str; 6] = [
     "'delivered', 6, NULL, NULL, 4, 9",
 ];
 
-/// A handled message, a dead letter, a leased one, a ready one, one that waits.
+/// The rows of the inbox: a handled message, a dead letter, a leased message, a ready one, and one
+/// that waits.
 const INBOX: [&str; 5] = [
     "'completed', 1, NULL, NULL, 1, NULL, NULL, 7",
     "'dead_letter', 2, NULL, NULL, 2, 'poison', NULL, 8",

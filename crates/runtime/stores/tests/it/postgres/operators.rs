@@ -13,7 +13,8 @@ use bankrail_stores::postgres::tokio_postgres::{Client, NoTls, Transaction};
 use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
 use bankrail_values::StoreError;
 
-/// The worker's transaction ends while the drop waits for it.
+/// A message is dropped although a worker is about to make it a dead letter: the worker's
+/// transaction ends while the drop waits for it.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_message_that_is_being_given_up_is_dropped_after_all() {
@@ -63,7 +64,7 @@ async fn a_message_that_is_being_given_up_is_dropped_after_all() {
     );
 }
 
-/// Commits once somebody who has used the table waits for a lock.
+/// Commits once another session that has used the table waits for a lock.
 async fn commit_once_waited_for(transaction: Transaction<'_>, watcher: &Client, table: &str) {
     let waits = "SELECT count(*) FROM pg_locks AS waiting JOIN pg_locks AS held USING (pid)
         WHERE NOT waiting.granted AND held.relation = $1::text::regclass";
@@ -155,8 +156,8 @@ async fn a_result_that_is_resent_follows_an_interim_message_that_is_being_receiv
     in_order(&inbox, [interim, result]).await;
 }
 
-/// A page is read from indexes in their order: it neither reads nor sorts what comes after it,
-/// whatever the planner knows of the tables.
+/// A page is read from indexes in their order, without reading or sorting later rows, under any
+/// statistics of the planner.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_page_of_a_list_does_not_grow_with_the_backlog() {

@@ -11,7 +11,7 @@ use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore, P
 use bankrail_values::StoreError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The connection string of a database of its own through the pooler that `BANKRAIL_PGBOUNCER`
+/// Returns the connection string of a new database through the pooler that `BANKRAIL_PGBOUNCER`
 /// names.
 async fn database() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -88,8 +88,8 @@ async fn the_transactional_suite_passes() {
     transactional_seen_entries_suite(&one, &other, work, effects).await;
 }
 
-/// Whichever server's connection a transaction gets, it has the store's settings, and another
-/// program's has not.
+/// Each transaction of the store has the store's settings on any connection of the server, and
+/// transactions of other programs do not have them.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn each_transaction_is_set_up_and_leaves_nothing() {
@@ -143,7 +143,7 @@ async fn each_transaction_is_set_up_and_leaves_nothing() {
     );
 }
 
-/// An error with its causes.
+/// Returns the text of an error with its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     error.source().map_or_else(
         || error.to_string(),

@@ -1,4 +1,4 @@
-//! Messages that come behind the position that leasing has reached.
+//! Messages that arrive before the position that leases have reached.
 
 use super::client;
 use crate::engines::{at, incoming, lease, outgoing, owner, postgres_schema, query};
@@ -144,8 +144,8 @@ async fn a_machine_whose_clock_is_behind_is_served_in_order() {
     );
 }
 
-/// A lease that lasts while many others begin and end beside an open transaction is counted, and
-/// its owner records.
+/// A lease that lasts while many others begin and end during an open transaction stays counted, and
+/// its owner can record.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_lease_that_lasts_is_not_lost_among_those_that_ended() {
@@ -207,7 +207,8 @@ async fn a_lease_that_lasts_is_not_lost_among_those_that_ended() {
     assert_eq!(outbox.counts(None).await.unwrap().delivered, 201);
 }
 
-/// A dump that is restored brings transaction numbers along that the new server has not reached.
+/// Messages are found after a restore into a new server, which has not reached the dump's
+/// transaction numbers.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn after_a_restore_into_a_new_server_messages_are_found() {

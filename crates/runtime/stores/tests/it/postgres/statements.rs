@@ -23,7 +23,8 @@ use std::time::Duration;
 /// The plans of the statements that a connection has prepared.
 type Plans = BTreeMap<String, String>;
 
-/// Does once what a provider and a customer do every day. Returns what the connection has prepared.
+/// Performs the daily operations of a provider and a customer once. Returns the plans of the
+/// connection's prepared statements.
 async fn work(store: &PostgresStore, number: u32) -> Plans {
     deliver(store, number).await;
     keep(store).await;
@@ -187,7 +188,7 @@ async fn deliver(store: &PostgresStore, number: u32) {
     outbox.forget(at(0)).await.unwrap();
 }
 
-/// Stores the records beside the messages.
+/// Stores the records other than messages.
 async fn keep(store: &PostgresStore) {
     let account = "A".parse::<AccountId>().unwrap();
     let seen = SeenEntry::new(EntryKey::from([1; 32]), 1, None);
@@ -304,8 +305,8 @@ const SHORT: &[&str] = &[
     "bankrail_history_change",
 ];
 
-/// The text that the condition of a scan by these indexes must contain, so that it begins at a
-/// position and not with old versions of rows, or looks for one row.
+/// The text that the condition of a scan of these indexes must contain, so that the scan begins at
+/// a position and not with old versions of rows, or finds one row.
 const CONDITIONS: &[(&str, &str)] = &[
     ("bankrail_outbox_queue_pkey", "(entry = "),
     ("bankrail_inbox_queue_pkey", "(entry = "),
@@ -317,7 +318,7 @@ const CONDITIONS: &[(&str, &str)] = &[
     ("bankrail_history_name_pkey", "name = "),
 ];
 
-/// True if a plan may read the whole of a table that may be long.
+/// Returns true if a plan may read the whole of a table that may be long.
 fn goes_through_a_table(statement: &str, plan: &str) -> bool {
     let lines: Vec<&str> = plan.lines().map(str::trim).collect();
     // Looks at what was written since the last lease; if that is much, at the first of all.
@@ -341,8 +342,8 @@ fn goes_through_a_table(statement: &str, plan: &str) -> bool {
     })
 }
 
-/// A plan that was made for empty tables still holds when a million messages wait, or their old
-/// versions are there.
+/// A plan that was made for empty tables is still right when the tables have a million waiting
+/// messages or their old versions.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn no_plan_depends_on_how_much_is_in_the_tables() {
@@ -425,8 +426,8 @@ async fn no_plan_depends_on_how_much_is_in_the_tables() {
     }
 }
 
-/// Each statement of an operation is prepared at its first use, and still they take effect in their
-/// order.
+/// Statements of an operation take effect in their order, although each is prepared at its first
+/// use.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn the_first_operation_of_a_connection_is_committed() {
@@ -456,7 +457,7 @@ async fn the_first_operation_of_a_connection_is_committed() {
     }
 }
 
-/// Work of the caller's is planned as on any connection.
+/// The caller's work is planned as on any connection.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn work_is_planned_as_by_default() {

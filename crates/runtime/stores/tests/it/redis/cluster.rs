@@ -83,7 +83,8 @@ impl Cluster {
             .unwrap()
     }
 
-    /// A connection without retries of its own, as the engine's documentation advises.
+    /// Makes counters over a connection without its own retries, as the engine's documentation
+    /// advises.
     async fn counters(&self) -> RedisCounters<ClusterConnection> {
         self.counters_with(patient()).await
     }
@@ -98,7 +99,7 @@ impl Cluster {
         )
     }
 
-    /// The node of a customer's key, and the key's slot.
+    /// Returns the node of a customer's key, and the key's slot.
     async fn place(&self, customer: &str) -> (usize, u16) {
         self.place_of(&format!("bankrail:limit:payment:{customer}"))
             .await
@@ -138,12 +139,12 @@ impl Cluster {
         }
     }
 
-    /// A customer whose key is on this node.
+    /// Returns a customer whose key is on this node.
     async fn customer_on(&self, node: usize) -> String {
         self.customer_of(0, node).await
     }
 
-    /// Another one for each task.
+    /// Returns a customer whose key is on this node, another one for each task.
     async fn customer_of(&self, task: u8, node: usize) -> String {
         for number in 0.. {
             let customer = format!("customer {number} of {task}");
@@ -228,7 +229,7 @@ async fn a_key_that_moves_to_another_node_keeps_its_count() {
     }
 }
 
-/// At no step of a move is a message stored or leased twice, or lost: while its keys are on two
+/// No message is stored or leased twice, or lost, at any step of a move: while its keys are on two
 /// nodes, operations fail.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]

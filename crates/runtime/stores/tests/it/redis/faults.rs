@@ -1,5 +1,5 @@
-//! A server that is absent, dies, hangs, forgets, or may not write: an error in bounded time, and
-//! nothing charged twice.
+//! Faults of a server that is absent, dies, hangs, forgets, or may not write: each is an error in
+//! bounded time, and nothing is charged twice.
 
 mod refusing;
 mod silent;
@@ -72,7 +72,7 @@ async fn works_again(counters: &RedisCounters) {
     }
 }
 
-/// The charges that the server has counted for the hour.
+/// Returns the charges that the server has counted for the hour.
 async fn charged(server: &Server) -> u32 {
     let look = server
         .counters_by_callers()

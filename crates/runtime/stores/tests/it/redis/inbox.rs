@@ -13,8 +13,7 @@ use bankrail_stores::redis::{RedisInbox, RedisInboxOptions};
 use bankrail_values::StoreErrorKind;
 use std::time::Duration;
 
-/// An inbox of its own on the server. A receiver refuses what is older than the retention; the
-/// sender's clock may be ahead of its own by so much.
+/// The grace period in milliseconds by which completed messages outlive the retention.
 const GRACE: i64 = 3_600_000;
 
 #[tokio::test]
@@ -68,7 +67,7 @@ async fn an_unreadable_entry_stands_in_nobodys_way() {
     }
 }
 
-/// Entries whose hash was deleted by hand or evicted by a full server.
+/// Entries whose hash was deleted by hand or evicted by a full server do not block others.
 #[tokio::test]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_lost_entry_stands_in_nobodys_way() {

@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Forwards both directions, until told to withhold the server's answers.
+/// A proxy that forwards both directions, until a test has it withhold the server's answers.
 pub(super) struct Proxy {
     pub(super) port: u16,
     pub(super) deaf: Arc<AtomicBool>,

@@ -14,7 +14,7 @@ pub(super) fn patient() -> RedisCountersOptions {
     RedisCountersOptions::new().timeout(Duration::from_secs(20))
 }
 
-/// Killed when dropped.
+/// A server process, which is killed on drop.
 pub(crate) struct Server {
     child: Child,
     program: String,
@@ -78,7 +78,8 @@ impl Server {
     }
 
     pub(super) fn counters(&self) -> RedisCounters {
-        // Long, so that a busy machine fails only tests of time-outs.
+        // Returns options with a long time-out, so that a busy machine fails only tests of
+        // time-outs.
         RedisCounters::open(&self.url(), patient()).unwrap()
     }
 

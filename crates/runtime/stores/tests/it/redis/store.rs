@@ -20,7 +20,7 @@ use std::time::Duration;
 
 const HOUR: i64 = 3_600_000;
 
-/// A store over a connection of its own.
+/// Makes a store over a new connection.
 fn store(server: &Server) -> RedisStore {
     store_with(server, patient())
 }
@@ -29,7 +29,7 @@ fn store_with(server: &Server, options: RedisStoreOptions) -> RedisStore {
     RedisStore::open(&server.url(), options).unwrap()
 }
 
-/// Long, so that a busy machine fails only tests of time-outs.
+/// Returns options with a long time-out, so that a busy machine fails only tests of time-outs.
 fn patient() -> RedisStoreOptions {
     RedisStoreOptions::new().timeout(Duration::from_secs(20))
 }
@@ -122,8 +122,8 @@ async fn in_cluster(cluster: &Cluster, retries: u32) -> RedisStore<ClusterConnec
     RedisStore::over(cluster.connection(retries).await, patient())
 }
 
-/// At no step of a move is an assertion used twice, a revoked token found or a known entry counted
-/// as new.
+/// No assertion is used twice, no revoked token is found and no known entry counts as new at any
+/// step of a move.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn what_moves_to_another_node_is_not_forgotten_on_the_way() {
@@ -260,7 +260,7 @@ async fn nothing_is_forgotten(store: &(impl ReplayStore + TokenStore + SeenEntri
     }
 }
 
-/// Two machines, each with a connection of its own, and one assertion.
+/// Exactly one of two machines, each with its own connection, uses an assertion.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn of_two_machines_exactly_one_uses_an_assertion() {
@@ -425,7 +425,7 @@ async fn a_page_that_does_not_fit_is_refused_as_a_whole() {
     }
 }
 
-/// More entries than one call handles, and more than the arguments of a Lua function.
+/// An account has more entries than one call handles, and than a Lua function has arguments.
 #[tokio::test]
 #[ignore = "needs redis-server and valkey-server"]
 async fn an_account_of_many_entries_is_kept_and_forgotten() {

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 const WINDOWS: usize = 40;
 const LIMIT: u32 = 25;
 const PROCESSES: usize = 4;
-/// More than the limit, so that the first process in a window fills it.
+/// The number of tries, above the limit, so that the first process in a window fills it.
 const TRIES: usize = 30;
 const URL: &str = "BANKRAIL_TEST_WORKER_URL";
 
@@ -69,7 +69,7 @@ async fn four_processes_admit_the_limit_of_each_window() {
     }
 }
 
-/// One process, started by the test above, which names the server.
+/// Runs as one of the four processes; the test above starts it and names the server.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "run by four_processes_admit_the_limit_of_each_window"]
 async fn one_of_the_four() {

@@ -75,7 +75,7 @@ async fn kills_lose_nothing() {
     );
 }
 
-/// The lines that the child printed before it was killed. Its numbers begin with `start`.
+/// Runs a child whose numbers begin with `start`, kills it, and returns the lines that it printed.
 fn run_and_kill(path: &Path, round: u32, start: u32) -> Vec<(String, u32)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([
@@ -208,12 +208,12 @@ async fn child() {
     tokio::join!(worker(1), worker(2), worker(3), worker(4));
 }
 
-/// Prints in one write, so that a line is whole or recognisably cut off.
+/// Prints a line in one write, so that it is whole or recognisably cut off.
 fn print(line: String) {
     std::io::stdout().write_all(line.as_bytes()).unwrap();
 }
 
-/// Stores the records of `number`. False when an earlier child has begun it.
+/// Stores the records of `number`. Returns false if an earlier child has begun them.
 async fn keep(store: &SqliteStore, name: u8, round: i64, number: u32) -> bool {
     let far = at(1_000_000_000);
     if !ReplayStore::claim(store, ReplayKey::new(key(number), far), at(0))

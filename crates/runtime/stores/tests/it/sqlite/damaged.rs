@@ -1,4 +1,4 @@
-//! A file in which pages are overwritten.
+//! Tests of a file in which pages are overwritten.
 
 use crate::engines::{at, outgoing};
 use bankrail_mailbox::{Outbox, OutboxOperator};
@@ -63,7 +63,7 @@ async fn damage_is_named_with_its_file_and_the_rest_is_read() {
         .unwrap();
 }
 
-/// The numbers of the pages that hold the rows of the outbox.
+/// Returns the numbers of the pages that hold the rows of the outbox.
 fn leaves(connection: &Connection) -> Vec<u32> {
     let pages = "SELECT pageno FROM dbstat WHERE name = 'bankrail_outbox' AND pagetype = 'leaf'";
     let mut pages = connection.prepare(pages).unwrap();

@@ -1,4 +1,4 @@
-//! The write-ahead log beside a transaction that is held open.
+//! The write-ahead log during a transaction that is held open.
 
 use crate::engines::{at, outgoing};
 use crate::load::{Side, keeps_its_rate};
@@ -71,8 +71,8 @@ async fn a_closed_store_leaves_everything_in_its_file() {
     assert_eq!(stored, 1);
 }
 
-/// Stores and finishes messages beside a reader that sees the file as it was; then the log is cut
-/// back.
+/// Stores and finishes messages while a reader sees an old state of the file; afterwards the log is
+/// cut back.
 async fn beside_an_open_reader(of: fn(&SqliteStore) -> Side) {
     let folder = tempfile::tempdir().unwrap();
     let (file, log) = (

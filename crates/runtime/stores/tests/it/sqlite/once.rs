@@ -138,7 +138,8 @@ async fn a_read_that_fails_says_why() {
     }
 }
 
-/// Another handle of the file is as another process.
+/// An idle worker is notified of messages only. A second handle of the file stands for another
+/// process.
 #[tokio::test]
 async fn an_idle_worker_is_told_of_messages_and_of_no_other_writes() {
     use crate::engines::{at, outgoing};

@@ -143,7 +143,8 @@ async fn everything_is_there_after_a_restart() {
     assert!(store.outbox().next_due().await.unwrap().is_none());
 }
 
-/// True if the customer may have a token `millis` after the start, by the specification's limits.
+/// Returns true if the customer may have a token `millis` after the start, by the specification's
+/// limits.
 async fn tokens_at(store: &SqliteStore, millis: i64) -> bool {
     let policy = default_limits(CallType::Token);
     store

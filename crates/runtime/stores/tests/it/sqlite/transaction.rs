@@ -47,7 +47,7 @@ async fn the_callers_work_is_kept_or_undone_as_one() {
     assert_eq!(rows(store).await, 2, "and the store works on");
 }
 
-/// Several share a transaction, and each is kept or undone by itself.
+/// Work that shares a transaction is kept or undone by itself.
 #[tokio::test]
 async fn work_that_shares_a_transaction_is_kept_or_undone_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -101,8 +101,8 @@ async fn work_that_shares_a_transaction_is_kept_or_undone_alone() {
     assert_eq!(rows(&store).await, 29);
 }
 
-/// All calls that share a transaction without a commit get its error, also those that were refused
-/// in it because of what others had written.
+/// All calls that share a failed transaction get its error, including those that were refused
+/// because of other calls' writes in it.
 #[tokio::test]
 async fn a_refusal_does_not_outlive_what_it_was_for() {
     let engine = sqlite_file();
@@ -214,8 +214,8 @@ async fn an_effect_is_committed_with_its_message_and_only_once() {
     );
 }
 
-/// After the transaction is rolled back, and the completion with it, no later write of the work may
-/// stay: the work runs again.
+/// After its transaction was rolled back, no later write of the work stays, because the work runs
+/// again.
 #[tokio::test]
 async fn work_that_goes_on_without_its_transaction_leaves_nothing() {
     let engine = sqlite_file();
@@ -350,7 +350,7 @@ async fn a_read_sees_what_was_answered_and_changes_nothing() {
     }
 }
 
-/// An operator's list of a million messages takes seconds.
+/// Three long reads, such as an operator's list of a million messages, delay no other call.
 #[tokio::test(flavor = "multi_thread")]
 async fn three_long_reads_delay_no_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
 //! Marks at which the search for free messages begins.
 //!
 //! - A mark is a position in the order of an endpoint's messages, by due time and then by number.
-//!   The only free messages of the endpoint before it are those that were written since the last
-//!   lease ([`FRESH`]).
+//!   The only free messages of the endpoint before that position are those that were written since
+//!   the last lease ([`FRESH`]).
 //! - Only a lease moves marks, and one lease runs at a time.
-//! - Marks are rows that are inserted and never updated, read from the youngest back. An updated
-//!   row would leave old versions that each reader passes over.
+//! - Marks are rows that are inserted, never updated, and read with the youngest first. An
+//!   updated row would leave old versions that each reader passes over.
 
 use crate::postgres::Fault;
 use crate::postgres::session::{Query, Session};
@@ -92,7 +92,7 @@ pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
     FROM pending LEFT JOIN bankrail_circuit AS circuit ON circuit.endpoint = name
     WHERE name NOT IN (SELECT endpoint FROM bankrail_stopped)";
 
-/// The maximum number of replaced marks that a lease reads beside the current ones.
+/// The maximum number of replaced marks that a lease reads in addition to the current ones.
 const MAX_REPLACED_MARKS: usize = 32;
 
 /// A position in the order of an endpoint's messages.
@@ -104,7 +104,7 @@ pub(super) struct Mark {
 
 /// The marks of the endpoints that have free messages.
 pub(super) struct Marks {
-    /// No lease has a number below this.
+    /// The lower bound of the numbers of leases.
     pub(super) leases_from: i64,
     /// The number of the next lease.
     pub(super) leases_to: i64,
@@ -173,7 +173,7 @@ impl Marks {
             .map(|(name, mark)| (&**name, *mark))
     }
 
-    /// Has the endpoint's mark moved to its first free message.
+    /// Registers that the endpoint's mark must move to its first free message.
     pub(super) fn touch(&mut self, endpoint: &str) {
         if self.marks.contains_key(endpoint) {
             self.touched.insert(endpoint.to_owned());
@@ -184,8 +184,8 @@ impl Marks {
         !self.touched.is_empty()
     }
 
-    /// Runs the statement that takes the messages, and returns its rows. Then moves the marks, in
-    /// the same round trip.
+    /// Runs the statement that takes the messages, moves the marks in the same round trip, and
+    /// returns the statement's rows.
     pub(super) async fn write_after(
         &self,
         take: Query<'_>,

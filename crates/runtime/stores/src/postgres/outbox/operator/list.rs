@@ -1,4 +1,4 @@
-//! The messages that an operator asks for, page by page, without their payloads.
+//! An operator's queries of messages, page by page and without payloads.
 
 use crate::postgres::Fault;
 use crate::postgres::inbox::readable_page;

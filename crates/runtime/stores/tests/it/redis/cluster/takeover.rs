@@ -23,7 +23,7 @@ fn plenty() -> Policy {
     policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, LIMIT)])
 }
 
-/// The replica of a node, which takes over only when it is told to.
+/// Starts the replica of a node, which takes over only on command.
 async fn replica_of(variable: &str, master: &Server) -> Server {
     let bus = free_port().to_string();
     let options = [
@@ -81,8 +81,8 @@ struct Load {
     stop: AtomicBool,
 }
 
-/// The answers that one task got: when each charge was admitted, and which assertions were used for
-/// the first time.
+/// The answers that one task got: the times of admitted charges, and the assertions that were used
+/// for the first time.
 #[derive(Default)]
 struct Told {
     customer: String,
@@ -92,8 +92,8 @@ struct Told {
 }
 
 impl Load {
-    /// Charges a customer and uses assertions, of which a third is on each node, one after the
-    /// other.
+    /// Charges a customer and uses assertions, one after the other; each node has a third of the
+    /// assertions.
     async fn run(&self, task: u8, customer: String) -> Told {
         let mut told = Told {
             customer,
@@ -121,7 +121,7 @@ impl Load {
         told
     }
 
-    /// Charges a cost, and returns the rest. `None`: an error.
+    /// Charges a cost, and returns the rest of the limit; `None` after an error.
     async fn charge(&self, customer: &str, cost: u32) -> Option<u32> {
         let decision = self
             .counters
@@ -145,13 +145,15 @@ enum Replica {
     Linked,
     /// The link is cut half a second before the node dies.
     CutOff,
-    /// The same, and the node takes no write without a replica (`min-replicas-to-write 1`).
+    /// The link is cut in the same way, and the node takes no write without a replica
+    /// (`min-replicas-to-write 1`).
     Demanded,
 }
 
-/// Until the replica has taken over, what is on the dead node is refused: nobody gets a limit or an
-/// assertion once more. After it, what was replicated counts. Changes acknowledged while the
-/// replica was cut off are forgotten; none are acknowledged then if the node demands a replica.
+/// Until the replica has taken over, operations on the dead node's keys are refused, so that no
+/// limit or assertion can be used again. Afterwards the replicated changes count. Changes that were
+/// acknowledged while the replica was cut off are lost, but a node that demands a replica
+/// acknowledges none.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
@@ -262,7 +264,7 @@ async fn a_dead_nodes_keys_are_refused_until_its_replica_has_taken_over() {
 }
 
 /// A node that hangs keeps its connections open. Until its replica has taken over, its keys are
-/// refused and the others are served; then its keys are served too, and what was asked of it is
+/// refused and the others are served; then its keys are served too, and each request to it is
 /// charged at most once.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]

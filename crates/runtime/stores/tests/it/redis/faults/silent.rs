@@ -12,13 +12,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Answers each command with `OK`, except on the first connections: they stay open and give no
-/// answer.
+/// A server that answers each command with `OK`, except on its first connections, which stay open
+/// without answers.
 struct Hanging {
     port: u16,
     silent: AtomicUsize,
     opened: AtomicUsize,
-    /// The number of times that it was sent `SET`, as `RedisStore::check` does, answered or not.
+    /// The number of `SET` commands that the server got, as from `RedisStore::check`, answered or
+    /// not.
     written: AtomicUsize,
     /// The delay of an answer.
     delay: Duration,
@@ -81,8 +82,8 @@ impl Hanging {
     }
 }
 
-/// A server that hangs and is replaced at its address, or a host that vanishes: the old connection
-/// is never closed.
+/// Another connection is opened after a server hangs and is replaced at its address, or a host
+/// vanishes, although the old connection is never closed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_connection_is_opened_when_the_one_in_use_gives_no_answer() {
     let server = Hanging::start(0, Duration::ZERO);
@@ -135,7 +136,7 @@ async fn another_connection_is_opened_when_the_one_in_use_gives_no_answer() {
     );
 }
 
-/// A caller that goes away is no sign of a server that hangs.
+/// A caller that no longer waits does not show that a server hangs.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_other_connection_is_opened_when_a_caller_gives_up() {
     let server = Hanging::start(0, Duration::from_millis(20));

@@ -1,5 +1,5 @@
-//! A server that is absent, hangs, forgets, loses an answer or holds other data: an error in
-//! bounded time, and no assertion used twice.
+//! Faults of a server that is absent, hangs, forgets, loses an answer or has other data: each is an
+//! error in bounded time, and no assertion is used twice.
 
 use super::{HOUR, SERVERS, Server, account, count, entry, grant, key, store};
 use crate::engines::at;
@@ -23,7 +23,7 @@ fn impatient(url: &str) -> RedisStore {
     RedisStore::open(url, RedisStoreOptions::new().timeout(TIMEOUT)).unwrap()
 }
 
-/// The error of each operation, within its maximum duration.
+/// Returns the error of each operation, and checks that it came within the maximum duration.
 async fn failures<C: ConnectionLike + Clone + Send + Sync + 'static>(
     store: &RedisStore<C>,
     number: u8,
@@ -244,7 +244,7 @@ async fn scripts_that_are_forgotten_are_sent_again() {
     }
 }
 
-/// A claim without an answer is not reported as the first, and the assertion is used up.
+/// A claim whose answer is lost is not reported as the first, and the assertion is used up.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs redis-server and valkey-server"]
 async fn a_claim_whose_answer_is_lost_stays_taken() {
