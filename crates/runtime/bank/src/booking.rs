@@ -1,4 +1,4 @@
-//! Entries made from what happened.
+//! Entries that are made from events on an account.
 
 mod error;
 mod kind;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// An event on an account, such as a payment or a fee, from which a statement's entry is made.
 ///
 /// - The amount is more than zero; the kind decides whether it is a credit or a debit.
-/// - Texts are any Unicode characters that XML can carry, in the bounds of the message. They are
+/// - Texts are any Unicode characters that XML can carry, in the bounds of the message. Texts are
 ///   checked when the entry is made, and the error names the member.
 ///
 /// ```
@@ -47,9 +47,9 @@ impl Booking {
     /// The maximum number of characters of a key.
     pub const MAX_KEY: usize = 128;
 
-    /// Creates a booking of an amount, more than zero, on a booking day that is also its value date. The
-    /// day of what is booked now is [`Provider::today`](bankrail_service::Provider::today), not the
-    /// day in UTC.
+    /// Creates a booking of an amount, more than zero, on a booking day that is also its value
+    /// date. For an event of now, use [`Provider::today`](bankrail_service::Provider::today), not
+    /// the day in UTC.
     #[must_use]
     pub fn new(kind: BookingKind, amount: Money, day: Date) -> Self {
         Self {
@@ -79,8 +79,8 @@ impl Booking {
         self
     }
 
-    /// Reverses an earlier booking of this kind: `RvslInd` is true, and the direction is the
-    /// opposite one.
+    /// Makes the booking the reversal of an earlier one of this kind: `RvslInd` is true, and the
+    /// direction is the opposite one.
     #[must_use]
     pub fn reversal(mut self) -> Self {
         self.reversal = true;
@@ -88,14 +88,14 @@ impl Booking {
     }
 
     /// Sets the key with which a ledger recognises a repeated booking: 1 to 128 characters, unique
-    /// in the account. The entry does not have it. Default: the reference.
+    /// in the account. The entry does not show the key. Default: the reference.
     #[must_use]
     pub fn key(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Key, text)
     }
 
-    /// Sets the bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. It is also the key of a
-    /// booking without one.
+    /// Sets the bank's reference (`Refs/AcctSvcrRef`): 1 to 35 characters. The reference is also
+    /// the key of a booking without one.
     #[must_use]
     pub fn reference(self, text: impl Into<String>) -> Self {
         self.text(BookingMember::Reference, text)

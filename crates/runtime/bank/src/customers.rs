@@ -1,17 +1,17 @@
 //! Records of the bank's customers, and directories to start from.
 //!
-//! - [`CustomerRecord`] is everything that is arranged with one customer: code, public keys,
-//!   scopes, API keys, limits, accounts and webhook endpoints. [`CustomerSet`] is all customers,
-//!   validated together.
+//! - [`CustomerRecord`] has all arrangements with one customer: code, public keys, scopes, API
+//!   keys, limits, accounts and webhook endpoints. [`CustomerSet`] has all customers, validated
+//!   together.
 //! - [`CustomerFolder`] (feature `toml`) is a [`Directory`](bankrail_service::Directory) from a
 //!   folder of TOML files, [`SqliteDirectory`] (feature `sqlite`) one in an SQLite file, and
 //!   [`PostgresDirectory`] (feature `postgres`) one in PostgreSQL.
 //! - [`DirectoryFollower`] applies limits, webhook endpoints and accounts wherever they are used,
 //!   and follows changes.
 //!
-//! A customer who is removed is refused with the next call, also one who still has a valid access
-//! token, because both endpoints look the API key up with every call. The same holds for an API key
-//! that has expired or was removed.
+//! The next call of a removed customer is refused, even with a valid access token, because both
+//! endpoints look up the API key with every call. The same applies to an API key that has expired
+//! or was removed.
 
 mod account;
 mod api_key;

@@ -1,4 +1,4 @@
-//! Ledger in a store: SQLite or PostgreSQL.
+//! The ledger in a store: SQLite or PostgreSQL.
 
 mod account;
 mod book;
@@ -33,27 +33,28 @@ use bankrail_values::{
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// A [`Ledger`] in a SQLite file, beside the other records of a [`SqliteStore`].
+/// A [`Ledger`] in an SQLite file, with the other records of a [`SqliteStore`].
 #[cfg(feature = "sqlite")]
 pub type SqliteLedger = SqlLedger<SqliteStore>;
 
-/// A [`Ledger`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on
+/// A [`Ledger`] in PostgreSQL, with the other records of a [`PostgresStore`], for instances on
 /// several machines.
 #[cfg(feature = "postgres")]
 pub type PostgresLedger = SqlLedger<PostgresStore>;
 
 /// A [`Ledger`] in a store, as [`SqliteLedger`] and `PostgresLedger`: accounts, the customers that
-/// may ask for them, balances and booked entries.
+/// may request their statements, balances and booked entries.
 ///
-/// - An account has one balance. Each entry changes it in the step that books the entry; it may
-///   fall below zero. Amounts are exact decimals.
-/// - An entry is kept as the message has it, with all its details, so that statements show it
+/// - An account has one balance. Each entry changes the balance in the step that books the entry.
+///   A balance may fall below zero. Amounts are exact decimals.
+/// - An entry is stored in the message's form, with all its details, so that statements show it
 ///   unchanged.
 /// - The entries of a day are listed in the order in which they were booked. A page position is the
 ///   number of an entry in its account, so that entries that are booked between two pages neither
 ///   repeat nor hide others.
-/// - A page costs the same for every size of the account. It is cut after 4 MiB of entries, and
-///   where its sums would have more digits than the message can carry; the next page goes on there.
+/// - The cost of a page does not depend on the size of the account. A page ends after 4 MiB of
+///   entries, or where its sums would have more digits than the message can carry; the next page
+///   begins there.
 /// - A statement shows the entries of one day, in the time zone of the provider's reports. Book on
 ///   [`Provider::today`](bankrail_service::Provider::today): in the time zone `Australia/Sydney`
 ///   the UTC day is another one for ten or eleven hours a day. Once a provider is made over the
@@ -112,8 +113,8 @@ impl<S> SqlLedger<S> {
 }
 
 impl<S: Engine> SqlLedger<S> {
-    /// Opens an account with its opening balance, which may be negative. False if there is one
-    /// already; its balance stays as it is.
+    /// Opens an account with its opening balance, which may be negative. Returns false if the
+    /// account exists already; its balance then stays.
     ///
     /// # Errors
     /// [`AccountError`]: another currency than the account has, a currency that ISO 4217 does not list, a balance with
@@ -145,18 +146,17 @@ impl<S: Engine> SqlLedger<S> {
     /// Deletes the entries of days before `day`, and returns their number. Balances and the numbers
     /// of entries stay.
     ///
-    /// - Keep a day for as long as a statement of it is read page by page. Keep it also for as long
-    ///   as something that was booked on it may be booked again: with an entry its key is
-    ///   forgotten. A page position of a forgotten day names no entry any more
-    ///   ([`LedgerAnswer::UnknownPosition`], which is answered EC42001). On an account of which
-    ///   entries were forgotten, a booking on one of these days is refused
-    ///   ([`BookError::Forgotten`]).
-    /// - Of an account the days are gone at once; then its entries are deleted, 500 in each
-    ///   transaction, so that nobody waits for long. Entries that a failure leaves are deleted with
-    ///   the next call.
+    /// - Keep a day as long as a statement of it is read page by page, and as long as one of its
+    ///   bookings may be repeated, because the key is deleted with the entry. A page position of a
+    ///   deleted day names no entry any more ([`LedgerAnswer::UnknownPosition`], which is answered
+    ///   EC42001). A booking on one of these days is refused if the account had entries that were
+    ///   deleted ([`BookError::Forgotten`]).
+    /// - The days of an account vanish at once; then its entries are deleted, 500 in each
+    ///   transaction, so that other transactions do not wait for long. The next call deletes
+    ///   entries that a failure has left.
     ///
     /// # Errors
-    /// [`ForgetError`]; of a future day nothing is changed.
+    /// [`ForgetError`]; for a future day nothing is changed.
     pub async fn forget_before(&self, day: Date) -> Result<u64, ForgetError> {
         // Tomorrow by UTC is already today in time zones of the east.
         let latest = SystemClock
@@ -169,12 +169,12 @@ impl<S: Engine> SqlLedger<S> {
         Ok(forget::before(&self.store, day).await?)
     }
 
-    /// Replaces the accounts that a customer may ask for. An account that the ledger does not have
-    /// is opened with a balance of zero. An account that is no longer among a customer's keeps its
-    /// balance and its entries.
+    /// Replaces the accounts whose statements a customer may request. An account that the ledger
+    /// does not have is opened with a balance of zero. An account that is no longer registered
+    /// keeps its balance and its entries.
     ///
     /// # Errors
-    /// [`RegisterError`], and then nothing is changed.
+    /// [`RegisterError`], after which nothing is changed.
     pub async fn register(
         &self,
         customer: &CustomerCode,
@@ -193,20 +193,20 @@ impl<S: Engine> SqlLedger<S> {
     /// on another day, and returns [`Booked::Known`]. A booking without a key is always new.
     ///
     /// # Errors
-    /// [`BookError`], and then nothing is changed.
+    /// [`BookError`], after which nothing is changed.
     pub async fn book(&self, account: &AccountId, booking: &Booking) -> Result<Booked, BookError> {
         self.book_entry(account, &booking.to_entry()?, booking.idempotency_key())
             .await
     }
 
-    /// Books an entry with all its details. It must be booked (`Sts`), have a
-    /// booking day, and be one that a statement can carry.
+    /// Books an entry with all its details. The entry must be booked (`Sts`), have a booking day,
+    /// and be one that a statement can carry.
     ///
     /// `key` has 1 to 128 characters and is unique in the account; an entry without one is always
     /// new.
     ///
     /// # Errors
-    /// [`BookError`], and then nothing is changed.
+    /// [`BookError`], after which nothing is changed.
     pub async fn book_entry(
         &self,
         account: &AccountId,
@@ -277,7 +277,7 @@ impl SqlLedger<SqliteStore> {
     /// transaction commits.
     ///
     /// # Errors
-    /// [`BookError`], and then nothing is changed.
+    /// [`BookError`], after which nothing is changed.
     pub fn book_within(
         &self,
         transaction: &Transaction<'_>,
@@ -300,7 +300,7 @@ impl SqlLedger<PostgresStore> {
     /// transaction commits. Others that book on the account wait for its end.
     ///
     /// # Errors
-    /// [`BookError`], and then nothing is changed. After [`StoreError`] the transaction is void.
+    /// [`BookError`], after which nothing is changed. After [`StoreError`] the transaction is void.
     pub async fn book_within(
         &self,
         transaction: InTransaction<'_>,
@@ -338,8 +338,8 @@ impl Ledger for PostgresLedger {
     }
 }
 
-/// Registers all accounts in one transaction. Accounts that the ledger cannot have, such as one in
-/// a currency other than before, are a [conflict](StoreErrorKind::Conflict).
+/// Registers all accounts in one transaction. An account that the ledger refuses, for example
+/// because its currency has changed, is a [conflict](StoreErrorKind::Conflict).
 #[cfg(feature = "sqlite")]
 impl AccountRegistrar for SqliteLedger {
     fn register(&self, customers: Vec<AccountsOfCustomer>) -> StoreFuture<'_, ()> {
@@ -347,8 +347,8 @@ impl AccountRegistrar for SqliteLedger {
     }
 }
 
-/// Registers all accounts in one transaction. Accounts that the ledger cannot have, such as one in
-/// a currency other than before, are a [conflict](StoreErrorKind::Conflict).
+/// Registers all accounts in one transaction. An account that the ledger refuses, for example
+/// because its currency has changed, is a [conflict](StoreErrorKind::Conflict).
 #[cfg(feature = "postgres")]
 impl AccountRegistrar for PostgresLedger {
     fn register(&self, customers: Vec<AccountsOfCustomer>) -> StoreFuture<'_, ()> {

@@ -1,4 +1,4 @@
-//! Queries that both engines run, each prepared once, and the transactions that they run in.
+//! Queries that both engines run, each prepared once, and their transactions.
 //!
 //! A query names its parameters `$1`, `$2` and so on. Code over [`Sql`] is asynchronous for
 //! PostgreSQL; on SQLite no query waits, and the store's thread runs the code to its end.
@@ -19,15 +19,15 @@ use std::ops::ControlFlow;
 /// A transaction of an engine, in which queries run.
 #[allow(unnameable_types, reason = "only the two engines have it")]
 pub trait Sql {
-    /// True if other transactions write at the same time. Then a row that is read to be changed must
-    /// be locked, and changes of customers are notified.
+    /// True if other transactions may write at the same time. A row that is read for a change must
+    /// then be locked, and changes of customers are notified.
     const SHARED: bool;
 
     /// Runs a query, and returns the number of rows that it has changed.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn run(&self, sql: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
-    /// Reads the rows of a query until `read` has enough.
+    /// Passes the rows of a query to `read` until that ends the reading.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn read_each(
         &self,
@@ -37,7 +37,7 @@ pub trait Sql {
     ) -> Result<(), StoreError>;
 }
 
-/// A store that a ledger and a directory can be in:
+/// A store that a ledger and a directory can use:
 /// [`SqliteStore`](bankrail_stores::sqlite::SqliteStore) or
 /// [`PostgresStore`](bankrail_stores::postgres::PostgresStore). Work takes effect as a whole, or
 /// not at all if it returns an error.
@@ -46,22 +46,22 @@ pub trait Engine: Clone + fmt::Debug + Send + Sync + 'static {
     /// A transaction.
     type Connection<'a>: Sql;
 
-    /// Runs work that writes. It may share its transaction with other work, and run again if that
-    /// is undone.
+    /// Runs work that writes. The work may share its transaction with other work, and run again if
+    /// that is undone.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn write<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
         work: impl for<'a, 'c> AsyncFn(&'a Self::Connection<'c>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>;
 
-    /// Runs work that writes much, or reads from a file meanwhile.
+    /// Runs work that writes many rows, or reads from a file meanwhile.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn write_long<T: Send + 'static, E: From<StoreError> + Send + 'static>(
         &self,
         work: impl for<'a, 'c> AsyncFnOnce(&'a Self::Connection<'c>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>;
 
-    /// Runs work that only reads, and sees one state of the store.
+    /// Runs work that only reads, on one state of the store.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn read<T: Send + 'static>(
         &self,
@@ -70,7 +70,7 @@ pub trait Engine: Clone + fmt::Debug + Send + Sync + 'static {
         + 'static,
     ) -> Result<T, StoreError>;
 
-    /// Runs work that reads much.
+    /// Runs work that reads many rows.
     #[allow(async_fn_in_trait, reason = "not for others")]
     async fn read_long<T: Send + 'static>(
         &self,
@@ -89,11 +89,11 @@ pub trait Engine: Clone + fmt::Debug + Send + Sync + 'static {
     reason = "only for the two engines"
 )]
 pub enum Value<'a> {
-    /// A number or none.
+    /// A number or `NULL`.
     Integer(Option<i64>),
     /// A truth value.
     Bool(bool),
-    /// A text or none.
+    /// A text or `NULL`.
     Text(Option<&'a str>),
 }
 

@@ -1,4 +1,4 @@
-//! Errors of making an entry of a booking.
+//! Errors of making an entry from a booking.
 
 use super::Booking;
 use bankrail_camt052::BuildError;
@@ -33,7 +33,7 @@ pub enum BookingMember {
 }
 
 impl BookingMember {
-    /// The members that are texts, each with its most characters.
+    /// The members that are texts, each with its maximum number of characters.
     pub(super) const TEXTS: [(Self, usize); 9] = [
         (Self::Key, Booking::MAX_KEY),
         (Self::Reference, 35),
@@ -55,7 +55,8 @@ impl BookingMember {
 
 bankrail_values::impl_display!(BookingMember);
 
-/// The error of a [`Booking`] that makes no entry. It shows no value of the booking.
+/// The error of a [`Booking`] from which no entry can be made. The error shows no value of the
+/// booking.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookingError {
@@ -92,10 +93,11 @@ pub enum BookingError {
         /// The character.
         found: char,
     },
-    /// A credit to a virtual account, or the issuer of one, without its number.
+    /// The number of the virtual account is missing, although the booking is a credit to one or
+    /// names the issuer of one.
     #[error("virtual_account: expected a number, found none")]
     NoVirtualAccount,
-    /// A virtual account, and a kind that is a debit.
+    /// The booking has a virtual account, and its kind is a debit.
     #[error("virtual_account: expected none for a debit, found one")]
     DebitOfVirtualAccount,
     /// The message refuses the entry for another reason.

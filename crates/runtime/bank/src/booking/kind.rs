@@ -6,8 +6,8 @@ use bankrail_values::excerpt;
 use std::str::FromStr;
 use strum::VariantArray;
 
-/// The kind of a booking. It decides the direction of the entry, its channel and its bank
-/// transaction code (`BkTxCd`), from ISO 20022's external code list.
+/// The kind of a booking, which decides on the entry's direction, channel and bank transaction code
+/// (`BkTxCd`), from ISO 20022's external code list.
 ///
 /// - Specification: "Statement payload" shows `PMNT`, `RCDT`, `DMCT`, a domestic credit transfer
 ///   received. Fast payments and credits to virtual accounts have it.
@@ -149,7 +149,7 @@ impl FromStr for BookingKind {
     }
 }
 
-/// A text that is not the name of a [`BookingKind`].
+/// The error of a text that is not the name of a [`BookingKind`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {}, found {found}", names())]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! Registration of customers' accounts with a ledger.
+//! The registration of customers' accounts with a ledger.
 
 use bankrail_client_assertion::CustomerCode;
 use bankrail_service::RegisteredAccount;
@@ -8,7 +8,7 @@ use bankrail_values::StoreFuture;
 /// A ledger to which a customer's accounts are reported (Specification: "What the service does",
 /// pre-requisites: every account is registered beforehand).
 ///
-/// A closure that returns a [`StoreFuture`] is one too.
+/// A closure that returns a [`StoreFuture`] implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not take registered accounts",
     label = "not an `AccountRegistrar`",

@@ -3,7 +3,7 @@
 use bankrail_service::ApiKeyHash;
 use bankrail_values::Timestamp;
 
-/// An API key of a customer, as its hash, and when it is valid.
+/// An API key of a customer, as its hash, with its validity.
 ///
 /// A key is replaced without an interruption while two are valid: add the new one, and let the old
 /// one expire when the customer has changed over.

@@ -15,7 +15,7 @@ pub(super) trait Places {
     fn of(&self, part: RecordPart) -> Place;
 }
 
-/// A record that was made or stored, and not read from a file.
+/// The places of a record that was not read from a file.
 impl Places for CustomerRecord {
     fn of(&self, part: RecordPart) -> Place {
         Place::Record {
@@ -25,7 +25,7 @@ impl Places for CustomerRecord {
     }
 }
 
-/// The parts of a record that are checked. The record may be unfinished, because other parts of it
+/// The parts of a record that are checked. The record may be incomplete, because other parts of it
 /// were refused before.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<'a> {
@@ -48,7 +48,7 @@ impl<'a> From<&'a CustomerRecord> for Parts<'a> {
     }
 }
 
-/// The places of what must differ between customers.
+/// The places of all values that must differ between customers.
 #[derive(Debug, Default)]
 pub(super) struct Checker<'a> {
     codes: HashMap<&'a CustomerCode, Place>,

@@ -1,4 +1,4 @@
-//! Directory in a store: SQLite or PostgreSQL.
+//! The directory in a store: SQLite or PostgreSQL.
 
 mod cache;
 mod rows;
@@ -23,17 +23,16 @@ bankrail_values::options! {
     /// Options of a [`SqlDirectory`].
     #[derive(Clone, Debug)]
     pub struct SqlDirectoryOptions {
-        /// The interval at which a [`DirectoryFollower`](crate::DirectoryFollower) asks for
-        /// changes. Default: 5 s. Lookups see each change at once. On PostgreSQL a follower is
-        /// notified of a change, and asks then; it lags by the interval while its connection is
-        /// lost.
+        /// The interval at which a [`DirectoryFollower`](crate::DirectoryFollower) queries changes.
+        /// Default: 5 s. Lookups see each change at once. On PostgreSQL a notification of a change
+        /// makes the follower query at once; without its connection it lags by the interval.
         interval: Duration = Duration::from_secs(5),
-        /// The clock that decides whether an API key is valid. Default: the operating system's.
+        /// The clock for the validity of API keys. Default: the operating system's.
         clock: Arc<dyn Clock> = Arc::new(SystemClock),
     }
 }
 
-/// The error of a change of customers. Nothing was changed.
+/// The error of a change of customers, after which nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CustomerChangeError {
@@ -45,11 +44,11 @@ pub enum CustomerChangeError {
     Store(#[from] StoreError),
 }
 
-/// A [`Directory`] in an SQLite file, beside the other records of a [`SqliteStore`].
+/// A [`Directory`] in an SQLite file, with the other records of a [`SqliteStore`].
 #[cfg(feature = "sqlite")]
 pub type SqliteDirectory = SqlDirectory<SqliteStore>;
 
-/// A [`Directory`] in PostgreSQL, beside the other records of a [`PostgresStore`], for instances on
+/// A [`Directory`] in PostgreSQL, with the other records of a [`PostgresStore`], for instances on
 /// several machines.
 #[cfg(feature = "postgres")]
 pub type PostgresDirectory = SqlDirectory<PostgresStore>;
@@ -57,17 +56,17 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 /// A [`Directory`] in a store, as [`SqliteDirectory`] and `PostgresDirectory`. Cheap to clone;
 /// clones share everything.
 ///
-/// - Each change is one transaction. It is validated before, with those customers that have a key,
-///   an account or an endpoint in common with it, by the rules of [`CustomerSet`], and refused as
-///   a whole.
+/// - Each change is one transaction. A change is validated by the rules of [`CustomerSet`],
+///   together with the customers that share a key, an account or an endpoint with it, and refused
+///   as a whole.
 /// - A change is in force for every lookup that begins after it, also for those of other processes
 ///   and machines: a lookup reads one row by an index. Only the parsed public keys are kept in
 ///   memory.
-/// - What a [`DirectoryFollower`](crate::DirectoryFollower) applies, limits, endpoints and
-///   accounts, follows a change within the [interval](SqlDirectoryOptions::interval). On PostgreSQL
-///   a change notifies the followers of all instances (`LISTEN`, on one connection beside the
-///   pool), so that they ask within a tenth of a second. One of several followers over clones of
-///   one directory is notified, and the others ask at their interval.
+/// - Limits, endpoints and accounts, which a [`DirectoryFollower`](crate::DirectoryFollower)
+///   applies, follow a change within the [interval](SqlDirectoryOptions::interval). On PostgreSQL a
+///   change notifies the followers of all instances (`LISTEN`, on one connection outside the pool),
+///   so that they query the change within a tenth of a second. One of several followers over clones
+///   of one directory is notified, and the others ask at their interval.
 /// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they
 ///   are sent: a new SQLite file is readable for its owner only, and a database must be protected
 ///   likewise.
@@ -90,7 +89,7 @@ pub struct SqlDirectory<S> {
     store: S,
     options: SqlDirectoryOptions,
     cache: Arc<Mutex<Cache>>,
-    /// The connection that is notified of changes, once a follower has asked for them.
+    /// The connection that is notified of changes, once a follower waits for them.
     #[cfg(feature = "postgres")]
     listening: Arc<tokio::sync::Mutex<Option<Notifications>>>,
 }
@@ -132,10 +131,10 @@ impl<S: Engine> SqlDirectory<S> {
             .await
     }
 
-    /// Adds a customer, or replaces everything that is arranged with one.
+    /// Adds a customer, or replaces all arrangements with an existing one.
     ///
     /// # Errors
-    /// [`CustomerChangeError`], and then nothing is changed.
+    /// [`CustomerChangeError`], after which nothing is changed.
     pub async fn put(&self, record: CustomerRecord) -> Result<(), CustomerChangeError> {
         let put =
             async move |connection: &S::Connection<'_>| rows::put(connection, &[&record]).await;
@@ -146,7 +145,7 @@ impl<S: Engine> SqlDirectory<S> {
     /// [`CustomerFolder`](super::CustomerFolder). Other customers stay.
     ///
     /// # Errors
-    /// [`CustomerChangeError`], and then nothing is changed.
+    /// [`CustomerChangeError`], after which nothing is changed.
     pub async fn import(&self, customers: Arc<CustomerSet>) -> Result<(), CustomerChangeError> {
         let put = async move |connection: &S::Connection<'_>| {
             let records: Vec<&CustomerRecord> =
@@ -156,8 +155,8 @@ impl<S: Engine> SqlDirectory<S> {
         self.store.write_long(put).await
     }
 
-    /// Removes a customer and everything that is arranged with it. False if there is none with this
-    /// code.
+    /// Removes a customer and all arrangements with it. Returns false if there is no customer with
+    /// this code.
     ///
     /// # Errors
     /// [`StoreError`] of the store.
@@ -168,11 +167,11 @@ impl<S: Engine> SqlDirectory<S> {
             .await
     }
 
-    /// Gives a customer another API key, beside those that it has. Keys of the customer that have
-    /// expired are deleted. False if there is no customer with this code.
+    /// Adds an API key to those of a customer. Expired keys of the customer are deleted. Returns
+    /// false if there is no customer with this code.
     ///
     /// # Errors
-    /// [`CustomerChangeError`], and then nothing is changed.
+    /// [`CustomerChangeError`], after which nothing is changed.
     pub async fn add_api_key(
         &self,
         code: &CustomerCode,
@@ -194,8 +193,8 @@ impl<S: Engine> SqlDirectory<S> {
         self.store.write_long(add).await
     }
 
-    /// Lets an API key expire at this time, or at its own if that is earlier. Now or a past time
-    /// ends it at once. False if nobody has this key.
+    /// Makes an API key expire at this time, or at its own expiry if that is earlier. With the
+    /// present or a past time, the key expires at once. Returns false if nobody has this key.
     ///
     /// # Errors
     /// [`StoreError`] of the store.

@@ -58,8 +58,8 @@ impl EndpointRecord {
     /// Sets an API key, sent in the header of this name.
     ///
     /// # Errors
-    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
-    /// header themselves.
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if the header has another
+    /// purpose in deliveries.
     pub fn with_api_key_in(
         mut self,
         name: &str,
@@ -70,7 +70,7 @@ impl EndpointRecord {
         Ok(self)
     }
 
-    /// Sets the certificate that is shown to the receiver, in place of that of all deliveries.
+    /// Sets the client certificate for this receiver, in place of that of all deliveries.
     #[must_use]
     pub fn with_client_certificate(mut self, certificate: ClientCertificate) -> Self {
         self.client_certificate = Some(certificate);
@@ -85,31 +85,33 @@ impl EndpointRecord {
         self
     }
 
-    /// The name of the receiver, which messages of the outbox have.
+    /// Returns the name of the receiver, which messages of the outbox have.
     #[must_use]
     pub fn id(&self) -> &EndpointId {
         &self.id
     }
 
-    /// The base address.
+    /// Returns the base address.
     #[must_use]
     pub fn url(&self) -> &EndpointUrl {
         &self.url
     }
 
-    /// The customer's public key, for which messages are encrypted.
+    /// Returns the customer's public key, for which messages are encrypted.
     #[must_use]
     pub fn encryption_key(&self) -> &EncryptionKey {
         &self.encryption_key
     }
 
-    /// The client certificate of deliveries to this receiver; `None` for that of all.
+    /// Returns the client certificate of deliveries to this receiver; `None` for that of all
+    /// receivers.
     #[must_use]
     pub fn client_certificate(&self) -> Option<&ClientCertificate> {
         self.client_certificate.as_ref()
     }
 
-    /// The treatment of a 2xx answer without the acknowledgement; `None` for that of all receivers.
+    /// Returns the treatment of a 2xx answer without the acknowledgement; `None` for that of all
+    /// receivers.
     #[must_use]
     pub fn missing_acknowledgement(&self) -> Option<MissingAcknowledgement> {
         self.missing_acknowledgement
@@ -130,7 +132,7 @@ impl EndpointRecord {
             .map(|(header, value)| (header.as_str(), value))
     }
 
-    /// Makes an endpoint of the receiver and of what seals its messages, for
+    /// Makes an endpoint from the receiver and the sealer of its messages, for
     /// [`Endpoints::insert`](bankrail_service::delivery::Endpoints::insert).
     #[must_use]
     pub fn endpoint(&self, sealer: Arc<dyn SealPayload>) -> Endpoint {

@@ -4,7 +4,7 @@ use bankrail_client_assertion::CustomerCode;
 use std::fmt;
 use std::path::PathBuf;
 
-/// The error of customers that are refused as a whole. `Display` has one line for each error.
+/// The errors of customers that are refused as a whole. `Display` has one line for each error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", Lines(.errors, *.more))]
 #[non_exhaustive]
@@ -16,7 +16,7 @@ pub struct CustomersError {
 }
 
 impl CustomersError {
-    /// The most errors that are listed.
+    /// The maximum number of listed errors.
     pub const MAX_ERRORS: usize = 100;
 
     pub(super) fn of(mut errors: Vec<CustomerRecordError>) -> Self {
@@ -41,7 +41,7 @@ impl fmt::Display for Lines<'_> {
     }
 }
 
-/// One error of a customer's record. It shows no key, API key, account number or name.
+/// One error of a customer's record, without any key, API key, account number or name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]
 #[non_exhaustive]
@@ -135,7 +135,7 @@ pub enum CustomerRecordErrorKind {
     /// A file or folder cannot be read.
     #[error("cannot be read: {reason}")]
     Unreadable {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A file is not TOML.
@@ -144,7 +144,7 @@ pub enum CustomerRecordErrorKind {
         /// The reason.
         reason: String,
     },
-    /// Something else was expected.
+    /// A value is not as expected.
     #[error("{reason}")]
     Value {
         /// A text with the expected value and, unless it is private, the one found.
@@ -156,32 +156,32 @@ pub enum CustomerRecordErrorKind {
         /// The member.
         name: String,
     },
-    /// A member that is not known here.
+    /// A member is unknown.
     #[error("expected one of {known}, found {found}")]
     UnknownMember {
-        /// The members, separated by commas.
+        /// The known members, separated by commas.
         known: String,
-        /// The member, quoted and cut.
+        /// The unknown member, quoted and cut.
         found: String,
     },
-    /// An API key instead of its hash. The error does not show it.
+    /// An API key is stated instead of its hash. The error does not show the key.
     #[error(
         "expected the SHA-256 of an API key in sha256, as printed by `printf %s \"$KEY\" | sha256sum`, found another \
          text; an API key that was in this file in clear must be replaced"
     )]
     ClearApiKey,
-    /// A key or a key file that is not usable.
+    /// A key or a key file is not usable.
     #[error("{}{reason}", .file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
     Key {
         /// The file, if the key is in one.
         file: Option<PathBuf>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Something that must differ is the same at another place.
+    /// A value that must be unique is also at another place.
     #[error("expected {what} of its own, found that of {other}")]
     Taken {
-        /// The name of the thing, such as "an API key".
+        /// The name of the value, such as "an API key".
         what: &'static str,
         /// The other place.
         other: Place,
@@ -192,12 +192,12 @@ pub enum CustomerRecordErrorKind {
         /// The other place.
         other: Place,
     },
-    /// A value beyond its bound.
+    /// There are more values than allowed.
     #[error("expected at most {max} {what}, found more")]
     TooMany {
-        /// Their name in the plural.
+        /// The name of the values in the plural.
         what: &'static str,
-        /// The most.
+        /// The maximum number.
         max: usize,
     },
 }

@@ -13,11 +13,11 @@ pub(super) const MAX_FILE_BYTES: u64 = 256 * 1024;
 /// The maximum number of bytes of all files together.
 pub(super) const MAX_TOTAL_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file that changed less than this before it was read may change again without another time of
-/// modification.
+/// The age from which on a change of a file is settled. A file that changed more recently before it
+/// was read may change again without a new time of modification.
 const SETTLES_AFTER: Duration = Duration::from_secs(2);
 
-/// The files that a record was read from, as they were then.
+/// The files that a record was read from, with their state at that time.
 #[derive(Debug, Default)]
 pub(super) struct Files {
     /// The state of each file when it was read; `None` if it could not be read.
@@ -29,7 +29,7 @@ pub(super) struct Files {
     exposed: BTreeSet<PathBuf>,
 }
 
-/// The metadata of a file that differ after a change, so that the file need not be read.
+/// The metadata of a file that a change alters, so that an unchanged file need not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     modified: Option<SystemTime>,
@@ -39,7 +39,7 @@ struct Stamp {
 }
 
 impl Files {
-    /// Starts with no file, after other records' files of this many bytes.
+    /// Makes an empty set of files, after other records' files of this many bytes.
     pub(super) fn after(before: u64) -> Self {
         Self {
             before,
@@ -100,7 +100,7 @@ impl Files {
         Ok(text)
     }
 
-    /// Notes that a file holds a secret.
+    /// Records that a file holds a secret.
     pub(super) fn note_secret(&mut self, path: &Path) {
         if bankrail_http::files::is_readable_by_all(path) {
             self.exposed.insert(path.to_owned());
@@ -173,7 +173,8 @@ mod tests {
         assert!(files.may_have_changed(), "whenever the others are smaller");
     }
 
-    /// Written again within the resolution of its time of modification, with the same length.
+    /// A file is read again if it was rewritten within the resolution of its time of modification,
+    /// with the same length.
     #[test]
     fn a_file_that_has_just_changed_is_read_again() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Directory of a folder of TOML files.
+//! The directory from a folder of TOML files.
 
 mod load;
 
@@ -16,14 +16,14 @@ bankrail_values::options! {
     /// Options of a [`CustomerFolder`].
     #[derive(Clone, Debug)]
     pub struct CustomerFolderOptions {
-        /// The interval between two looks for changed files, of one `stat` for each file. Default:
-        /// 5 s. With zero, each lookup looks.
+        /// The interval between two checks for changed files, with one `stat` for each file.
+        /// Default: 5 s. With zero, each lookup checks.
         interval: Duration = Duration::from_secs(5),
-        /// The clock that decides whether an API key is valid. Default: the operating system's.
+        /// The clock for the validity of API keys. Default: the operating system's.
         clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// Permission for endpoints with an `http` address on loopback. Default: no. For tests and
-        /// sandboxes only: other programs on the machine may read everything that is sent,
-        /// including the API key.
+        /// If true, endpoints may have an `http` address on loopback. Default: false. Use this for
+        /// tests and sandboxes only, because other programs on the machine may read everything that
+        /// is sent, including the API key.
         danger_allow_http_on_loopback: bool = false,
     }
 }
@@ -67,15 +67,15 @@ bankrail_values::options! {
 /// ```
 ///
 /// - Each file whose name ends in `.toml` is a customer's, except hidden ones. Key files are
-///   relative to the folder. At most 30,000 files, each of at most 256 KiB and 32,768 lines and
-///   values, together 64 MiB. A folder without any file is refused, so that customers do not lose
-///   access when the folder is not mounted.
-/// - All files are validated together, by the rules of [`CustomerSet`], and members that are not
-///   known are refused. A change with an error changes nothing: the customers stay as they were,
-///   each error is logged with file and line, and [`CustomerFolder::rejected`] has all of them.
+///   relative to the folder. There may be at most 30,000 files, each of at most 256 KiB and 32,768
+///   lines and values, together 64 MiB. A folder without any file is refused, so that customers do
+///   not lose access when the folder is not mounted.
+/// - All files are validated together, by the rules of [`CustomerSet`], and unknown members are
+///   refused. A change with an error changes nothing: the customers stay as they were, each error
+///   is logged with file and line, and [`CustomerFolder::rejected`] has all of them.
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after
-///   it. No task needs to run: the first lookup after the interval looks whether a file has come,
-///   gone or changed, and reads those that have, by their times, lengths and numbers. To change
+///   it. No task needs to run: the first lookup after the interval checks whether a file was added,
+///   removed or changed, and reads those that have, by their times, lengths and numbers. To change
 ///   several files at once, write them elsewhere and rename the folder.
 /// - The id of an endpoint is never given to another customer: messages to it that are still in the
 ///   outbox would be delivered to the new one.
@@ -96,9 +96,10 @@ struct Inner {
     path: PathBuf,
     options: CustomerFolderOptions,
     state: RwLock<State>,
-    /// The instant of the last look at the files.
+    /// The instant of the last check of the files.
     looked: Mutex<Instant>,
-    /// Locked while files are read, so that one reading does not overtake another.
+    /// The files as they were last read. The lock is held during a reading, so that one reading
+    /// does not overtake another.
     loaded: Arc<tokio::sync::Mutex<Loaded>>,
 }
 
@@ -112,7 +113,7 @@ impl CustomerFolder {
     /// The maximum number of files of customers.
     pub const MAX_FILES: usize = 30_000;
 
-    /// Reads a folder. Blocks while it reads.
+    /// Reads a folder. This blocks while it reads.
     ///
     /// # Errors
     /// [`CustomersError`] with all errors of all files.
@@ -145,7 +146,7 @@ impl CustomerFolder {
         self.state().customers
     }
 
-    /// The reason why the files are not in force as they are now; `None` if they are.
+    /// Returns the reason why the present files are not in force; `None` if they are.
     #[must_use]
     pub fn rejected(&self) -> Option<Arc<CustomersError>> {
         self.state().rejected
@@ -210,7 +211,7 @@ impl CustomerFolder {
         }
     }
 
-    /// Puts the customers that were read in force, or logs their errors.
+    /// Puts the newly read customers in force, or logs their errors.
     fn accept(&self, read: Result<CustomerSet, CustomersError>) {
         let mut state = self.0.state.write().unwrap_or_else(PoisonError::into_inner);
         match read {

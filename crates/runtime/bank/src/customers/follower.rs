@@ -1,4 +1,4 @@
-//! Follower of a directory, which applies limits, webhook endpoints and accounts.
+//! The follower of a directory, which applies limits, webhook endpoints and accounts.
 
 use super::record::set_limits;
 use super::{AccountRegistrar, AccountsOfCustomer, CustomerSet, EndpointRecord, LimitOverride};
@@ -27,11 +27,12 @@ pub trait CustomerSource: Directory {
     /// it returns the same [`Arc`].
     fn customers(&self) -> StoreFuture<'_, Arc<CustomerSet>>;
 
-    /// Returns the interval at which a follower asks for changes.
+    /// Returns the interval at which a follower queries changes.
     fn interval(&self) -> Duration;
 
-    /// Waits until the customers may have changed, so that a follower asks before the end of the
-    /// interval. After an error the follower waits for the whole interval. Default: never ready.
+    /// Waits until the customers may have changed, so that a follower can query them before the end
+    /// of the interval. After an error the follower waits for the whole interval. The default never
+    /// completes.
     fn changed(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
@@ -47,15 +48,15 @@ const MAX_BATCH_CUSTOMERS: usize = 500;
 /// A follower of a directory. It applies the customers' limits to a [`Limiter`], their webhook
 /// receivers to [`Endpoints`], and their accounts to a ledger.
 ///
-/// - It changes only what differs from what it applied before: the circuits of endpoints that stay
-///   as they are stay too, and so do counters of limits.
-/// - What belongs to a removed customer is removed: its limits, its endpoints, its accounts.
-///   Messages to a removed endpoint stay in the outbox, and go to whoever has its id later. Access
-///   tokens need no removal: each call is refused, because its API key belongs to nobody.
-/// - It may lag behind the directory by the source's interval: a new customer's first calls may be
-///   under everybody's limits, and may not find the customer's accounts yet.
-/// - Limits, endpoints and accounts that others have set stay, unless a customer's record names the
-///   same call type, endpoint or customer.
+/// - It applies only differences: the circuits of unchanged endpoints and the counters of
+///   unchanged limits stay.
+/// - It removes the limits, endpoints and accounts of a removed customer. Messages to a removed
+///   endpoint stay in the outbox, and are delivered to a later endpoint of the same id. Access
+///   tokens need no removal, because each call is refused for its unknown API key.
+/// - It may lag behind the directory by the source's interval: a new customer's first calls may
+///   be under the default limits, and may not find the customer's accounts yet.
+/// - Limits, endpoints and accounts that other code has set stay, unless a customer's record
+///   names the same call type, endpoint or customer.
 ///
 /// ```no_run
 /// use bankrail_bank::{CustomerSource, DirectoryFollower};
@@ -78,7 +79,7 @@ pub struct DirectoryFollower {
 
 type MakeSealer = dyn Fn(&EndpointRecord) -> Arc<dyn SealPayload> + Send + Sync;
 
-/// The records' parts as they were applied last.
+/// The parts of records as they were last applied.
 #[derive(Default)]
 struct Applied {
     limits: BTreeMap<CustomerCode, Vec<LimitOverride>>,
@@ -103,17 +104,18 @@ impl DirectoryFollower {
         self
     }
 
-    /// Sets the ledger that learns the customers' accounts. One that keeps them over a restart
-    /// keeps the accounts of customers who were removed while no follower ran; nobody can ask for
-    /// them.
+    /// Sets the ledger that the customers' accounts are registered with. A ledger that stores them
+    /// over a restart also keeps the accounts of customers who were removed while no follower ran,
+    /// but nobody can request them.
     #[must_use]
     pub fn accounts(mut self, registrar: Arc<dyn AccountRegistrar>) -> Self {
         self.registrar = Some(registrar);
         self
     }
 
-    /// Sets the dispatcher's endpoints, and what makes the sealer of a receiver's messages, for
-    /// example a `Sealer` of the bank's signing key and [`EndpointRecord::encryption_key`].
+    /// Sets the dispatcher's endpoints, and the function that makes the sealer of a receiver's
+    /// messages, for example a `Sealer` of the bank's signing key and
+    /// [`EndpointRecord::encryption_key`].
     #[must_use]
     pub fn endpoints(
         mut self,
@@ -124,11 +126,11 @@ impl DirectoryFollower {
         self
     }
 
-    /// Applies what has changed since the last call.
+    /// Applies all changes since the last call.
     ///
     /// # Errors
-    /// [`StoreError`] of the ledger. Everything else was applied, and so were the accounts of the
-    /// other customers; the next call registers the rest.
+    /// [`StoreError`] of the ledger. All else was applied, including the accounts of the other
+    /// customers; the next call registers the rest.
     pub async fn apply(&mut self, customers: &CustomerSet) -> Result<(), StoreError> {
         self.apply_limits(customers);
         self.apply_endpoints(customers);
@@ -138,7 +140,7 @@ impl DirectoryFollower {
 
     /// Applies the customers of `source`, now and after each change, until `stop` is ready. A
     /// ledger or source that fails is tried again after the source's interval; the first failure of
-    /// each kind is logged until it succeeds.
+    /// each kind is logged, until a success.
     pub async fn run<S: CustomerSource + ?Sized>(
         mut self,
         source: &S,

@@ -10,9 +10,9 @@ pub(super) const SECOND_MILLIS: u32 = 1_000;
 /// A customer's own limits for calls of one type, lasting or until a time (Specification: "Limits",
 /// rule 1).
 ///
-/// A unit that is not stated keeps the limit that holds for all customers (Default): a customer
-/// with 100 tokens an hour still has 2 a second. A temporary override in the same way keeps what
-/// the customer's lasting one states.
+/// A unit that is not stated keeps the limit of all customers (Default): a customer with 100 tokens
+/// an hour still has 2 a second. In the same way, a temporary override keeps the units of the
+/// customer's lasting one that it does not state.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Window, default_limits};
@@ -25,7 +25,7 @@ pub(super) const SECOND_MILLIS: u32 = 1_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitOverride {
     call_type: CallType,
-    /// Longest first; empty if there is no limit.
+    /// The windows, longest first; empty if there is no limit.
     windows: Vec<Window>,
     pub(super) until: Option<Timestamp>,
 }
@@ -34,7 +34,7 @@ impl LimitOverride {
     /// Creates limits for calls of this type: one to three windows of an hour, a minute or a second.
     ///
     /// # Errors
-    /// [`LimitOverrideError`] for no window, one of another length, and two of one length.
+    /// [`LimitOverrideError`] for no window, a window of another length, or two of one length.
     pub fn new(call_type: CallType, windows: &[Window]) -> Result<Self, LimitOverrideError> {
         if windows.is_empty() {
             return Err(LimitOverrideError::None);
@@ -60,7 +60,8 @@ impl LimitOverride {
         })
     }
 
-    /// Creates an override without any limit for calls of this type. Their counters are lost.
+    /// Creates an override without any limit for calls of this type. The counters of such calls are
+    /// lost.
     #[must_use]
     pub const fn unlimited(call_type: CallType) -> Self {
         Self {
@@ -70,7 +71,7 @@ impl LimitOverride {
         }
     }
 
-    /// Sets the first instant at which the override no longer holds. Default: it lasts.
+    /// Sets the first instant at which the override no longer applies. Default: the override lasts.
     #[must_use]
     pub const fn until(mut self, instant: Timestamp) -> Self {
         self.until = Some(instant);
@@ -89,13 +90,13 @@ impl LimitOverride {
         &self.windows
     }
 
-    /// Returns the first instant at which the override no longer holds; `None` if it lasts.
+    /// Returns the first instant at which the override no longer applies; `None` if it lasts.
     #[must_use]
     pub const fn ends(&self) -> Option<Timestamp> {
         self.until
     }
 
-    /// Returns the policy of the customer's calls where `base` would hold without this override.
+    /// Returns the policy of the customer's calls, if `base` is their policy without this override.
     ///
     /// # Errors
     /// [`PolicyError::TooMany`] if `base` has windows of other lengths, and there are more than
@@ -115,23 +116,23 @@ impl LimitOverride {
     }
 }
 
-/// The error of windows that are no override.
+/// The error of windows that make no override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitOverrideError {
     /// The limit has no window.
     #[error("expected a limit per hour, per minute or per second, found none")]
     None,
-    /// A window of another length.
+    /// A window is not an hour, a minute or a second long.
     #[error("expected windows of an hour, a minute or a second, found {window}")]
     Length {
         /// The window.
         window: Window,
     },
-    /// Two windows of one length.
+    /// Two windows have the same length.
     #[error("expected windows of different lengths, found {window} and another of its length")]
     Repeated {
-        /// The second of the two.
+        /// The second of these windows.
         window: Window,
     },
 }

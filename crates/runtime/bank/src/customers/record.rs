@@ -6,8 +6,8 @@ use bankrail_rate_limit::{CallType, Limits, PolicyError};
 use bankrail_service::{Customer, RegisteredAccount};
 use bankrail_statement::AccountId;
 
-/// The record of one customer: everything that the bank arranges with the customer (Specification: "What the service does",
-/// pre-requisites; "Limits", rule 1; "Webhook receivers").
+/// The record of one customer: all that the bank arranges with the customer (Specification: "What
+/// the service does", pre-requisites; "Limits", rule 1; "Webhook receivers").
 /// [`CustomerSet::new`](super::CustomerSet::new) validates it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -16,7 +16,8 @@ pub struct CustomerRecord {
     pub customer: Customer,
     /// The API keys, at most 16. A customer without any cannot call the provider.
     pub api_keys: Vec<ApiKeyRecord>,
-    /// Limits other than everybody's: at most one lasting and one temporary for each call type.
+    /// Limits that differ from the defaults: at most one lasting and one temporary for each call
+    /// type.
     pub limits: Vec<LimitOverride>,
     /// The accounts that are registered for statements, at most 10,000.
     ///
@@ -39,7 +40,7 @@ impl CustomerRecord {
     /// The maximum number of webhook endpoints of a customer.
     pub const MAX_ENDPOINTS: usize = 64;
 
-    /// Creates the record of a customer with whom nothing else is arranged.
+    /// Creates the record of a customer without API keys, limits, accounts and endpoints.
     #[must_use]
     pub fn new(customer: Customer) -> Self {
         Self {
@@ -103,7 +104,7 @@ pub(super) fn set_limits(
     outcome
 }
 
-/// Records are equal if everything in them is, in the same order.
+/// Records are equal if all their parts are equal and in the same order.
 impl PartialEq for CustomerRecord {
     fn eq(&self, other: &Self) -> bool {
         let (own, its) = (&self.customer, &other.customer);

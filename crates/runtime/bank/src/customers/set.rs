@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// - No two customers have the same code, and no two API keys the same hash. No two endpoints have
 ///   the same id.
 /// - An account that is registered for several customers has the same details for each.
-/// - Each record keeps the bounds stated at [`CustomerRecord`].
+/// - Each record is within the bounds that [`CustomerRecord`] states.
 #[derive(Clone, Default)]
 pub struct CustomerSet {
     records: BTreeMap<CustomerCode, Arc<CustomerRecord>>,
@@ -72,13 +72,13 @@ impl CustomerSet {
         self.records.values()
     }
 
-    /// The number of customers.
+    /// Returns the number of customers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// True if there is no customer.
+    /// Returns true if there is no customer.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
@@ -100,7 +100,7 @@ impl CustomerSet {
         set
     }
 
-    /// Removes all customers but these.
+    /// Removes all customers except these.
     pub(super) fn retain(&mut self, codes: &std::collections::BTreeSet<CustomerCode>) {
         let gone: Vec<CustomerCode> = self
             .records
@@ -129,7 +129,7 @@ impl CustomerSet {
     }
 }
 
-/// Books are equal if they have equal records.
+/// Sets are equal if their records are equal.
 impl PartialEq for CustomerSet {
     fn eq(&self, other: &Self) -> bool {
         self.records == other.records

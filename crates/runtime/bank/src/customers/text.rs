@@ -1,4 +1,4 @@
-//! Text of a customer's record: the file of a folder, and the row of a store.
+//! The text of a customer's record, as a file of a folder and as a row of a store.
 
 mod keys;
 mod read;
@@ -59,8 +59,8 @@ struct ApiKeyText {
     sha256: Option<Spanned<String>>,
     not_before: Option<Spanned<Datetime>>,
     expires: Option<Spanned<Datetime>>,
-    /// An API key in clear, which is refused. Because the member is known, the error explains how
-    /// to hash the key instead of calling the member unknown.
+    /// An API key in clear, which is refused. The member is known, so that the error explains how
+    /// to hash the key.
     #[serde(skip_serializing)]
     #[serde(alias = "value", alias = "apikey", alias = "api_key", alias = "secret")]
     key: Option<Spanned<IgnoredAny>>,
@@ -79,7 +79,7 @@ struct LimitText {
     until: Option<Spanned<Datetime>>,
 }
 
-/// The members of a file with nothing but limits.
+/// The members of a file that has only limits.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LimitsText {
@@ -227,7 +227,7 @@ impl From<&EndpointRecord> for EndpointText {
     }
 }
 
-/// Wraps a value that is to be written, and has no place in a text yet.
+/// Wraps a value that is to be written, and so has no place in a text yet.
 fn unplaced<T>(value: T) -> Spanned<T> {
     Spanned::new(0..0, value)
 }
@@ -247,8 +247,8 @@ fn datetime(instant: Timestamp) -> Spanned<Datetime> {
 
 impl CustomerRecord {
     /// Reads the text of a customer's file; see [`CustomerFolder`](super::CustomerFolder) for its
-    /// members. Key files are relative to the folder of `file`, which is not read itself. Blocks
-    /// while it reads key files.
+    /// members. Key files are relative to the folder of `file`, which is not read itself. This
+    /// blocks while it reads key files.
     ///
     /// # Errors
     /// [`CustomersError`] with all errors, each with file, line and column. Of members that are
@@ -269,9 +269,9 @@ impl CustomerRecord {
         }
     }
 
-    /// Reads a text that [`CustomerRecord::to_toml`] has written to a store. It names no files,
-    /// and an endpoint may have an `http` address: that was decided when the record was made.
-    /// `None` if the text is not such a one.
+    /// Reads a text that [`CustomerRecord::to_toml`] has written to a store. Such a text names no
+    /// files, and an endpoint may have an `http` address, because that was decided when the record
+    /// was made. Returns `None` for any other text.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(super) fn from_stored(text: &str) -> Option<Self> {
         let mut reader = Reader::of_stored(text);
@@ -280,7 +280,7 @@ impl CustomerRecord {
     }
 
     /// Returns the record as the text of a customer's file, with its public keys in it.
-    /// [`CustomerRecord::from_toml`] makes an equal record of it, but refuses an endpoint whose
+    /// [`CustomerRecord::from_toml`] reads an equal record from it, but refuses an endpoint whose
     /// address is `http`.
     ///
     /// The text holds API keys and client certificates' keys of webhook endpoints in clear: keep the

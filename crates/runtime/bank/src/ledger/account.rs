@@ -1,4 +1,4 @@
-//! Rows of accounts, and of the customers that may ask for them.
+//! Rows of accounts, and of the customers that may request their statements.
 
 use super::error::{AccountError, RegisterError};
 use crate::booking::{BookingMember, check_text};
@@ -15,8 +15,8 @@ const FIND: &str =
     "SELECT id, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1";
 
-/// [`FIND`] with a lock, so that no other transaction books on the account before the end of this
-/// one.
+/// Selects like [`FIND`] and locks the row, so that no other transaction books on the account
+/// before the end of this one.
 const LOCK: &str =
     "SELECT id, currency, balance, last_entry, forgotten_before FROM bankrail_account
     WHERE account = $1 FOR NO KEY UPDATE";
@@ -25,8 +25,8 @@ const OPEN: &str =
     "INSERT INTO bankrail_account (account, currency, balance, last_entry) VALUES ($1, $2, $3, 0)
     ON CONFLICT (account) DO NOTHING";
 
-/// Lets no other transaction register accounts of the customer before the end of this one: a
-/// customer without accounts has no row to lock.
+/// Locks a customer, so that no other transaction registers its accounts before the end of this
+/// one. The lock is advisory, because a customer without accounts has no row.
 const LOCK_CUSTOMER: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_account_customer ' || $1, 0))";
 
@@ -51,12 +51,12 @@ pub(super) struct Account {
     pub(super) currency: Currency,
     pub(super) balance: Decimal,
     pub(super) last_entry: i64,
-    /// The first day whose entries are kept, `YYYY-MM-DD`; empty if none was forgotten.
+    /// The first day whose entries were not deleted, `YYYY-MM-DD`; empty if none was.
     forgotten_before: String,
 }
 
 impl Account {
-    /// Returns true if the entries of this day were forgotten.
+    /// Returns true if the entries of this day were deleted.
     pub(super) fn has_forgotten(&self, day: Date) -> bool {
         // Days as text are of one length, so they sort as days.
         day.to_string() < self.forgotten_before
@@ -70,7 +70,7 @@ pub(super) async fn find(
     sql::row(connection, FIND, &[id.as_str().into()], account).await
 }
 
-/// Returns an account that is to be changed, as the last transaction that changed it has left it.
+/// Locks an account for a change, and returns it with all committed changes.
 pub(super) async fn lock<C: Sql>(
     connection: &C,
     id: &AccountId,
@@ -124,7 +124,7 @@ fn account(row: &dyn Cells) -> Result<Account, StoreError> {
     })
 }
 
-/// Opens an account. False if it is there in this currency.
+/// Opens an account. Returns false if it exists in this currency.
 pub(super) async fn open(
     connection: &impl Sql,
     id: &AccountId,

@@ -1,4 +1,4 @@
-//! Booking.
+//! The booking of entries.
 
 use super::account::{self, Account};
 use super::error::BookError;
@@ -33,8 +33,8 @@ pub enum Booked {
     Known(u64),
 }
 
-/// Books an entry, within the caller's transaction. With the day of the reports, the booking day of
-/// a new entry is compared with it.
+/// Books an entry, within the caller's transaction. If the day of the reports is given, the booking
+/// day of a new entry is checked against it.
 pub(super) async fn book(
     connection: &impl Sql,
     account: &AccountId,
@@ -112,7 +112,7 @@ pub(super) async fn book(
     Ok(Booked::New(u64::try_from(number).map_err(corrupt)?))
 }
 
-/// Refuses a balance that no statement can carry.
+/// Returns an error for a balance that no statement can carry.
 fn carries(balance: Money) -> Result<(), BookError> {
     let balance = balance.rescale_to_minor_units().unwrap_or(balance);
     let fits: Result<Amount, NumberError> = Amount::new(balance.amount().abs(), balance.currency());
@@ -137,7 +137,7 @@ fn facts(account: &Account, entry: &Entry) -> Result<(Date, Decimal), BookError>
     Ok((booking_day(entry).ok_or(BookError::BookingDay)?, amount))
 }
 
-/// Returns the calendar day as it is written; an offset does not move it.
+/// Returns the calendar day as it is written; an offset does not shift it.
 fn booking_day(entry: &Entry) -> Option<Date> {
     let day = match entry.booking_date.as_ref()? {
         DateOrDateTime::Date(date) => date.to_time(),

@@ -1,4 +1,4 @@
-//! Errors of the ledger's operations. None has a text, an amount or an account of the ledger's.
+//! Errors of the ledger's operations, without any text, amount or account of the ledger.
 
 use crate::booking::BookingError;
 use bankrail_camt052::BuildError;
@@ -42,7 +42,7 @@ pub enum AccountError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// An account is wrong.
+    /// An account cannot be registered.
     #[error("account {number} of the list")]
     Account {
         /// The number in the list, from 1.
@@ -65,7 +65,7 @@ pub enum RegisterError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForgetError {
-    /// The day comes after tomorrow (UTC), as after a slip in its year.
+    /// The day is later than tomorrow (UTC), for example because of a wrong year.
     #[error("expected a day until {latest}, found {found}")]
     Future {
         /// The latest day.
@@ -85,7 +85,7 @@ pub enum BookError {
     /// The ledger has no such account.
     #[error("account: expected an account of the ledger, found another")]
     UnknownAccount,
-    /// The booking makes no entry, or its key is no key.
+    /// No entry can be made from the booking, or its key is invalid.
     #[error("the booking is not well formed")]
     Booking(#[from] BookingError),
     /// The entry is in a currency other than its account's.
@@ -116,7 +116,7 @@ pub enum BookError {
     /// A statement cannot carry the entry, or the balance after it.
     #[error("no statement can carry the entry")]
     Entry(#[source] BuildError),
-    /// The entry would be another one when it is read again from its written form.
+    /// The entry would change if it were written and read again.
     #[error("expected an entry that can be written and read again, found another")]
     Unfaithful,
     /// The entry is too large.

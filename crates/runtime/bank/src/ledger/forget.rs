@@ -4,13 +4,13 @@ use crate::sql::{self, Engine, Sql as _};
 use bankrail_stores::Columns as _;
 use bankrail_values::{Date, StoreError};
 
-/// The next account with entries to forget.
+/// Selects the next account with entries to delete.
 const NEXT: &str = "SELECT id FROM bankrail_account AS account WHERE id > $1 AND EXISTS (
         SELECT 1 FROM bankrail_account_entry WHERE account = account.id AND day < $2)
     ORDER BY id LIMIT 1";
 
-/// Refuses bookings on the days before. The update waits for a transaction that books on the
-/// account.
+/// Closes an account for bookings on earlier days. The update waits for a transaction that books on
+/// the account.
 const CLOSE: &str =
     "UPDATE bankrail_account SET forgotten_before = $2 WHERE id = $1 AND forgotten_before < $2";
 

@@ -10,22 +10,23 @@ use crate::sql::Engine;
 use std::io::Read;
 use std::sync::Arc;
 
-/// The numbers of rows that a loader has read.
+/// The counts of rows that a loader has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loaded {
-    /// Rows that were booked.
+    /// The number of rows that were booked.
     pub booked: u64,
-    /// Rows that the ledger had already.
+    /// The number of rows that the ledger had already.
     pub already: u64,
 }
 
-/// Rows whose type names no lifetime. With one, the compiler does not see that a load is [`Send`].
+/// The source of rows, without a lifetime in its type: with one, the compiler does not see that a
+/// load is [`Send`].
 struct Rows(Box<dyn Read + Send>);
 
 impl<S: Engine> SqlLedger<S> {
     /// Loads bookings from CSV (RFC 4180) in UTF-8, all of them or none. The first line names the
-    /// columns, in any order; a column without a value is as if it were not there.
+    /// columns, in any order; a column without a value counts as absent.
     ///
     /// | column | |
     /// |---|---|

@@ -120,7 +120,8 @@ struct Entries {
 }
 
 impl Entries {
-    /// Adds an entry, unless the page has no room for it. A first entry always has room.
+    /// Adds an entry, and returns true, unless the page has no room for it. A first entry always
+    /// has room.
     fn add(&mut self, account: &Account, row: &dyn Cells) -> Result<bool, StoreError> {
         let stored = Stored::of(row)?;
         let bytes = self.bytes + stored.entry.len();
@@ -178,7 +179,7 @@ mod tests {
     use bankrail_stores::postgres::tokio_postgres::{NoTls, connect};
     use bankrail_stores::postgres::{InTransaction, PostgresOptions, PostgresStore};
 
-    /// However much comes after it.
+    /// The server sends little more than a page has room for, whatever the number of later entries.
     #[tokio::test]
     #[ignore = "needs postgresql"]
     async fn the_server_sends_little_more_than_a_page_has_room_for() {

@@ -1,4 +1,4 @@
-//! Entries as they are stored: the element `Ntry` as the message has it, and a checksum over what a
+//! The stored form of entries: the message's element `Ntry`, and a checksum over the columns that a
 //! statement shows.
 //!
 //! The message's own form is stable over versions of this library, and other programs can read it.
@@ -83,7 +83,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Spells an amount with a minus sign for a debit, even for a zero.
+/// Writes an amount with a minus sign for a debit, even for a zero.
 pub(super) fn amount(entry: &WrittenEntry) -> String {
     let sign = if *entry.direction() == Direction::Debit {
         "-"

@@ -25,7 +25,7 @@ async fn each_statement_goes_by_an_index() {
     }
 }
 
-/// A page in the middle of a day takes as many steps of SQLite's machine with a thousand entries as
+/// A page in the middle of a day takes the same number of SQLite's steps with a thousand entries as
 /// with a hundred times as many.
 #[tokio::test]
 async fn a_page_costs_the_same_whatever_the_account_has() {

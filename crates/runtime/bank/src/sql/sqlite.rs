@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// The names of parameters. SQLite numbers parameters in the order in which a query has them, so
-/// that they are found by name.
+/// The names of parameters. They are found by name, because SQLite numbers parameters in the order
+/// in which a query has them.
 const NAMES: [&str; 8] = ["$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8"];
 
 impl Sql for Connection {
@@ -57,7 +57,7 @@ fn prepared<'a>(
     Ok(statement)
 }
 
-/// Runs work on SQLite, which never waits, to its end.
+/// Runs asynchronous work on SQLite, which never waits, to its end.
 pub(crate) fn now<T>(work: impl Future<Output = T>) -> T {
     // Polled once, because nothing that SQLite does is asynchronous.
     match pin!(work).poll(&mut Context::from_waker(Waker::noop())) {

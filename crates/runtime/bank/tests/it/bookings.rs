@@ -1,4 +1,4 @@
-//! Entries made from what happened.
+//! Entries that are made from events on an account.
 
 use bankrail_bank::{Booking, BookingError, BookingKind, BookingMember};
 use bankrail_camt052::{Direction, Entry, ReportBuilder, ReportIds};
@@ -14,7 +14,7 @@ fn booking(kind: BookingKind, amount: &str) -> Booking {
     Booking::new(kind, amount.parse().unwrap(), day())
 }
 
-/// The entry as a report has it.
+/// Returns the XML of an entry in a report.
 fn xml(entry: Entry) -> String {
     let ids = ReportIds {
         message: SimpleUuid::from_random_bytes([1; 16]),

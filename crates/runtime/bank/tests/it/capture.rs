@@ -1,4 +1,4 @@
-//! Everything that is logged while a test runs.
+//! A capture of all log lines while a test runs.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -31,8 +31,8 @@ impl<'a> MakeWriter<'a> for Sink {
 /// Collects the log of this thread, at every level.
 pub(crate) struct Capture {
     sink: Sink,
-    /// With only one subscriber, a call site that another test's thread reaches first would be
-    /// disabled for ever.
+    /// A second subscriber: with one alone, a call site that another test's thread reaches first
+    /// would stay disabled.
     _second: tracing::Dispatch,
     guard: DefaultGuard,
 }
@@ -58,7 +58,7 @@ impl Capture {
         }
     }
 
-    /// Ends the collection.
+    /// Ends the collection, and returns the text of the log.
     pub(crate) fn text(self) -> String {
         drop(self.guard);
         String::from_utf8(self.sink.0.lock().unwrap().clone()).unwrap()

@@ -1,4 +1,4 @@
-//! The bank's directories: records, the TOML folder, the SQLite engine, and what follows them.
+//! The bank's directories: records, the TOML folder, the SQL engines, and their followers.
 
 pub(crate) mod fixture;
 mod folder;

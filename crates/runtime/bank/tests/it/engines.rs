@@ -16,24 +16,24 @@ use std::io::BufRead;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A store that is used as one instance of a program uses it.
+/// A store of one instance of a program.
 pub(crate) trait Engine: Clone + Send + Sync + 'static {
     type Ledger: Books;
     type Directory: Customers;
 
-    /// An empty store.
+    /// Makes an empty store.
     fn new() -> impl Future<Output = Self> + Send;
-    /// An empty store that other instances can use too.
+    /// Makes an empty store that other instances can use too.
     fn shared() -> impl Future<Output = Self> + Send;
-    /// Another instance.
+    /// Opens another instance of the store.
     fn again(&self) -> impl Future<Output = Self> + Send;
     fn ledger(&self) -> Self::Ledger;
     fn directory(&self, options: SqlDirectoryOptions) -> Self::Directory;
-    /// Runs a statement of somebody else's, and returns how many rows it has changed.
+    /// Runs another program's statement, and returns the number of changed rows.
     fn change(&self, sql: &'static str) -> impl Future<Output = u64> + Send;
 }
 
-/// States what a test does with either engine's type.
+/// Declares the operations that a test uses on the types of both engines.
 macro_rules! alike {
     (
         trait $Trait:ident: $($Super:path),+; $First:ty, $Second:ty;
@@ -128,11 +128,10 @@ impl Engine for Sqlite {
     }
 }
 
-/// A schema of its own in the database that `BANKRAIL_POSTGRES` names.
+/// A new schema in the database that `BANKRAIL_POSTGRES` names.
 pub(crate) type Postgres = Database<false>;
 
-/// A database of its own through the pooler that `BANKRAIL_PGBOUNCER` names, which keeps no
-/// sessions.
+/// A new database through the pooler that `BANKRAIL_PGBOUNCER` names, which keeps no sessions.
 pub(crate) type Pooled = Database<true>;
 
 #[derive(Clone)]
@@ -167,7 +166,7 @@ const EARLIER_TABLES: [&str; 9] = [
 ];
 
 impl Postgres {
-    /// A store whose tables are brought up to date from an earlier version with these rows.
+    /// Makes a store whose tables are brought up to date from an earlier version with these rows.
     pub(crate) async fn of_version(version: usize, rows: &str) -> Self {
         let (client, config) = new_schema().await;
         for tables in &EARLIER_TABLES[..version] {
@@ -182,7 +181,7 @@ impl Postgres {
     }
 }
 
-/// A connection to a new schema, and how others connect to it.
+/// Returns a connection to a new schema, and the connection string for others.
 async fn new_schema() -> (tokio_postgres::Client, String) {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let config =

@@ -17,7 +17,7 @@ use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, RegisteredAccount, Stat
 use bankrail_statement::{AccountId, MaxEntries, PagePosition, SortOrder};
 use bankrail_values::{Currency, Date, StoreFuture};
 
-/// An account id of ACME's.
+/// Returns the identifier of ACME's account.
 fn account() -> AccountId {
     "999001400100101".parse().unwrap()
 }
@@ -30,7 +30,7 @@ fn today() -> Date {
     day("2021-07-29")
 }
 
-/// A ledger with ACME's account, and one of BETA's.
+/// Makes a ledger with an account of ACME and one of BETA.
 pub(crate) async fn ledger<E: Engine>() -> E::Ledger {
     ledger_in(&E::new().await).await
 }
@@ -54,7 +54,7 @@ fn paid(amount: &str) -> Booking {
     Booking::new(BookingKind::FastPaymentIn, amount.parse().unwrap(), today())
 }
 
-/// The query of ACME for a day, through the ledger of a suite's fixture.
+/// Returns the answer to ACME's query for a day.
 async fn page(
     ledger: &impl Books,
     day: Date,

@@ -1,6 +1,6 @@
 //! A ledger and a directory that commit 2e37472 wrote, opened by today's code:
-//! `tests/past/README.md` says how they were made, and `tests/past/writer.rs` what was booked. That
-//! commit wrote no checksums of entries.
+//! `tests/past/README.md` says how they were made, and `tests/past/writer.rs` has the bookings.
+//! That commit wrote no checksums of entries.
 
 use crate::engines::{Customers, Engine as _, Postgres};
 use bankrail_bank::{
@@ -33,7 +33,7 @@ async fn page(ledger: &SqliteLedger, day: &str) -> LedgerPage {
     }
 }
 
-/// The signed amounts and the narratives of a page's entries.
+/// Returns the signed amounts and the narratives of a page's entries.
 fn shown(page: &LedgerPage) -> Vec<(String, String)> {
     let shown = |entry: &PageEntry| match entry {
         // Without a checksum it is read before it is shown.
@@ -160,7 +160,7 @@ async fn a_directory_of_2e37472_has_its_customers() {
     has_the_customers(&SqliteDirectory::new(opened(&folder), options())).await;
 }
 
-/// The same rows in PostgreSQL, in tables of version 9.
+/// A directory in PostgreSQL tables of version 9 has its customers.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_directory_of_version_9_has_its_customers() {

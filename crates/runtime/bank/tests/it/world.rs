@@ -20,7 +20,7 @@ use tower::ServiceExt as _;
 
 const AUDIENCE: &str = "https://auth.example/v1.0/auth";
 
-/// The two customers' keys, made once.
+/// Returns the two customers' keys, made once.
 pub(crate) fn keys() -> &'static [SigningKey; 2] {
     static KEYS: OnceLock<[SigningKey; 2]> = OnceLock::new();
     KEYS.get_or_init(|| [(); 2].map(|()| SigningKey::generate(RsaSize::Rsa2048).unwrap()))
@@ -73,7 +73,7 @@ impl World {
         }
     }
 
-    /// Asks for a token of ACME with a new assertion.
+    /// Requests a token of ACME with a new assertion.
     pub(crate) async fn ask_for_token(&self, api_key: &str) -> Answer {
         let (audience, options) = (
             Audience::parse(AUDIENCE).unwrap(),
@@ -87,7 +87,7 @@ impl World {
         self.send(request.body(form.into()).unwrap()).await
     }
 
-    /// A token of ACME, inserted directly into the store.
+    /// Inserts a token of ACME directly into the store, and returns it.
     pub(crate) async fn token(&self) -> String {
         let (token, now) = (AccessToken::generate().unwrap(), self.clock.now());
         let expires = now.saturating_add(Duration::from_secs(3600));

@@ -1,4 +1,4 @@
-//! Customers that were parsed, each with the number of the change that it is from.
+//! A cache of parsed customers, each with the number of its last change.
 
 use super::rows::{self, lower_half};
 use crate::customers::{ApiKeyRecord, CustomerRecord, CustomerSet};
@@ -9,11 +9,11 @@ use bankrail_values::{StoreError, StoreErrorKind, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of customers whose parsed keys are kept.
+/// The maximum number of customers whose parsed keys are cached.
 const MAX_CUSTOMERS: usize = 10_000;
 
-/// The maximum number of changed customers that are validated by themselves. More are read and
-/// validated together with all others.
+/// The maximum number of changed customers that are validated by themselves. With more changes, all
+/// customers are read and validated together.
 const MAX_UPDATES: u32 = 100;
 
 #[derive(Default)]
@@ -29,19 +29,19 @@ struct CachedCustomer {
     customer: Arc<Customer>,
 }
 
-/// All customers as they were after a change.
+/// All customers in their state after a change.
 #[derive(Clone)]
 struct CachedSet {
     customers: Arc<CustomerSet>,
     last: i64,
     /// The number of the last change of each customer.
     changes: Arc<HashMap<CustomerCode, i64>>,
-    /// The sum of the lower halves of these numbers, as [`rows::count_and_sum`] returns it.
+    /// The sum of the lower halves of the changes' numbers, as [`rows::count_and_sum`] returns it.
     sum: i64,
 }
 
 impl Cache {
-    /// The lock is held for a look-up in memory only, never while a query runs.
+    /// Locks the cache, which callers do for a look-up in memory only, never while a query runs.
     fn lock(cache: &Mutex<Self>) -> MutexGuard<'_, Self> {
         // Each change is one insertion or assignment, so a panic elsewhere leaves it whole.
         cache.lock().unwrap_or_else(PoisonError::into_inner)
@@ -126,8 +126,8 @@ impl CachedSet {
         })
     }
 
-    /// Re-reads the customers that have changed since this set. They were validated with the others
-    /// when they were stored.
+    /// Reads the customers that have changed since this set. They are validated by themselves,
+    /// because they were validated with the others when they were stored.
     #[expect(
         clippy::disallowed_methods,
         reason = "a sum, and customers removed in any order"

@@ -1,5 +1,5 @@
-//! The rows of customers. A record is one text, that of its TOML file, beside the names that
-//! lookups and checks go by.
+//! The rows of customers. A record is one text, that of its TOML file, with the names that lookups
+//! and checks use.
 
 use super::CustomerChangeError;
 use crate::customers::check::Checker;
@@ -22,7 +22,8 @@ const CODES: &str = "SELECT code FROM bankrail_customer";
 const COUNT_AND_SUM: &str = "SELECT count(*) AS count,
     CAST(coalesce(sum(change & 4294967295), 0) AS BIGINT) AS sum FROM bankrail_customer";
 
-/// Each call of a customer runs this query: it reads both tables by their primary keys.
+/// Selects the customer of an API key. Each call of a customer runs this query, which reads both
+/// tables by their primary keys.
 const BY_API_KEY: &str = "SELECT code, change FROM bankrail_customer_name
     JOIN bankrail_customer ON code = customer WHERE kind = 'api_key' AND name = $1";
 const BY_NAME: &str =
@@ -69,7 +70,8 @@ pub(super) async fn records(
     rows(connection, RECORDS, &[], found).await
 }
 
-/// Returns at most so many records whose last change comes after this one, each with its number.
+/// Returns at most `limit` records whose last change comes after this one, each with that change's
+/// number.
 pub(super) async fn changed_after(
     connection: &impl Sql,
     change: i64,
@@ -91,20 +93,20 @@ pub(super) async fn last_change(connection: &impl Sql) -> Result<i64, StoreError
     last.ok_or_else(|| unreadable("the number of the last change"))
 }
 
-/// Returns the number of customers, and the sum of the lower halves of their last changes'
-/// numbers, as [`lower_half`] has them.
+/// Returns the number of customers, and the sum of the lower halves of their last changes' numbers,
+/// as [`lower_half`] returns them.
 pub(super) async fn count_and_sum(connection: &impl Sql) -> Result<(usize, i64), StoreError> {
     let read = |row: &dyn Cells| Ok((row.number("count")?, row.number("sum")?));
     let found = sql::row(connection, COUNT_AND_SUM, &[], read).await?;
     found.ok_or_else(|| unreadable("the number of customers"))
 }
 
-/// Returns the lower half of a change's number, as the sum in the store has it.
+/// Returns the lower half of a change's number, as the sum in the store uses it.
 pub(super) fn lower_half(change: i64) -> i64 {
     change & 0xffff_ffff
 }
 
-/// Adds or replaces customers, after validating them with those that share something with them.
+/// Adds or replaces customers, after a check together with those that share a name with them.
 pub(super) async fn put(
     connection: &impl Sql,
     records: &[&CustomerRecord],
@@ -116,7 +118,7 @@ pub(super) async fn put(
     Ok(())
 }
 
-/// Writes records over those of the same customers, as one change.
+/// Replaces the records of these customers, as one change.
 async fn write(connection: &impl Sql, records: &[&CustomerRecord]) -> Result<(), StoreError> {
     let change = next_change(connection).await?;
     // All names are deleted before any is written, because another of these customers may take one
@@ -137,8 +139,8 @@ async fn write(connection: &impl Sql, records: &[&CustomerRecord]) -> Result<(),
     Ok(())
 }
 
-/// Lets no other transaction change a customer before the end of this one, so that changes become
-/// visible in the order of their numbers. A transaction of SQLite that writes is alone by itself.
+/// Locks the customers until the end of the transaction, so that changes become visible in the
+/// order of their numbers. SQLite needs no lock, because it has one writer at a time.
 pub(super) async fn lock<C: Sql>(connection: &C) -> Result<(), StoreError> {
     if C::SHARED {
         connection.run(LOCK_CHANGE, &[]).await?;
@@ -155,7 +157,7 @@ pub(super) async fn remove(connection: &impl Sql, code: &CustomerCode) -> Result
     Ok(removed)
 }
 
-/// Lets an API key expire. A key that would expire before it becomes valid is deleted.
+/// Makes an API key expire. A key that would expire before it becomes valid is deleted.
 pub(super) async fn retire(
     connection: &impl Sql,
     hash: ApiKeyHash,
@@ -181,7 +183,7 @@ pub(super) async fn retire(
     Ok(true)
 }
 
-/// Checks the records with those of other customers that share something with them.
+/// Checks the records together with those of other customers that share a name with them.
 async fn check(
     connection: &impl Sql,
     records: &[&CustomerRecord],
@@ -231,8 +233,8 @@ fn names(record: &CustomerRecord) -> BTreeSet<(&'static str, String)> {
 
 /// Takes the number of a change. Listeners are notified when the transaction is committed.
 ///
-/// The step is random, so that no change gets the number of one that the database has lost and an
-/// instance still knows.
+/// The step is random, so that a change does not get the number of an earlier one that the database
+/// has lost and that an instance has cached.
 async fn next_change<C: Sql>(connection: &C) -> Result<i64, StoreError> {
     let step =
         random_bytes().map_err(|error| StoreError::new(StoreErrorKind::Unavailable, error))?;
@@ -256,7 +258,7 @@ fn code(row: &dyn Cells) -> Result<CustomerCode, StoreError> {
     CustomerCode::parse(row.str("code")?).map_err(|_| unreadable("a customer code"))
 }
 
-/// Makes an error of a value that cannot be read back, without the value.
+/// Makes the error of a value that cannot be read back, without the value.
 fn unreadable(what: &str) -> StoreError {
     corrupt(format!(
         "expected {what} that this version can read, found another"

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The files as they were read last.
+/// The files as they were last read.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     /// The customers' files, or `None` if the folder could not be read.
@@ -25,7 +25,7 @@ pub(super) struct Loaded {
 struct Read {
     /// The file and those that it names.
     files: Files,
-    /// Empty except for the places, once the record is made of it.
+    /// The parts of the record; once the record is made, only their places.
     draft: Option<Draft>,
     record: Option<Arc<CustomerRecord>>,
     errors: Vec<CustomerRecordError>,
@@ -39,7 +39,7 @@ impl Loaded {
             .for_each(|read| read.files.distrust());
     }
 
-    /// Returns true if a file may have come, gone or changed since the last reading.
+    /// Returns true if a file may have been added, removed or changed since the last reading.
     pub(super) fn may_have_changed(&self, folder: &Path) -> bool {
         list(folder).ok() != self.names
             || self
@@ -48,7 +48,7 @@ impl Loaded {
                 .any(|read| read.files.may_have_changed())
     }
 
-    /// Reads the files that are new or may have changed, and returns the customers if none has a
+    /// Reads the files that are new or may have changed, and returns the customers if none has an
     /// error.
     pub(super) fn load(
         &mut self,
@@ -115,7 +115,7 @@ impl Loaded {
 }
 
 impl Read {
-    /// Reads a file after others of this many bytes.
+    /// Reads a file, after other files of `total` bytes.
     fn new(file: &Path, total: u64, options: &CustomerFolderOptions) -> Self {
         let mut files = Files::after(total);
         let text = files.read(file);

@@ -1,4 +1,4 @@
-//! Public keys of a customer: in files of their own or within the record's.
+//! The public keys of a customer, in separate files or within the record's file.
 
 use super::KeyText;
 use super::reader::Reader;
@@ -12,8 +12,8 @@ use zeroize::Zeroizing;
 const MAX_KID_BYTES: usize = 256;
 
 /// Reads the keys of a table with one of `file`, `pem` and `jwk`, and with an optional `kid`. A PEM
-/// file has one key, a JWK set several. A `kid` names a key that has none, and selects one of a
-/// set.
+/// file has one key, a JWK set may have several. The `kid` becomes that of a key without one, and
+/// selects a key of a set.
 pub(super) fn read<K: KeyHandle>(reader: &mut Reader<'_>, text: &Spanned<KeyText>) -> Vec<K> {
     let key = text.get_ref();
     let kid = key.kid.as_ref().filter(|kid| {
@@ -84,7 +84,7 @@ pub(super) fn content(
     }
 }
 
-/// Returns the keys of a text, and why others in it are left out.
+/// Returns the keys of a text, and the reasons why others in it are left out.
 fn keys_of<K: KeyHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     let refused = |error: KeyError| error.to_string();
     let options = KeyOptions::default();
@@ -116,7 +116,7 @@ fn keys_of<K: KeyHandle>(text: &str) -> Result<(Vec<K>, Vec<String>), String> {
     ))
 }
 
-/// Returns the keys under the `kid` that the record states.
+/// Returns the keys with the `kid` that the record states.
 fn named<K: KeyHandle>(
     reader: &mut Reader<'_>,
     mut keys: Vec<K>,

@@ -44,7 +44,7 @@ pub(in crate::customers) struct Draft {
 type List<T> = (Vec<T>, Vec<Place>);
 
 impl Draft {
-    /// Reads a text and notes its errors. `None` if no part could be read.
+    /// Reads a text and records its errors. Returns `None` if no part could be read.
     pub(in crate::customers) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let text: CustomerText = reader.parse()?;
         let code = reader.parsed(&text.code, CustomerCode::parse);
@@ -62,7 +62,7 @@ impl Draft {
         })
     }
 
-    /// The parts that can be checked.
+    /// Returns the parts that can be checked.
     pub(in crate::customers) fn parts(&self) -> Parts<'_> {
         Parts {
             code: self.code.as_ref().map(|(code, _)| code),
@@ -102,7 +102,7 @@ impl Places for Draft {
     }
 }
 
-/// Reads the limits of a file that has nothing else, and notes its errors.
+/// Reads the limits of a file that has only limits, and records its errors.
 pub(super) fn limits(reader: &mut Reader<'_>) -> Vec<LimitOverride> {
     let text: Option<LimitsText> = reader.parse();
     let text = text.map(|text| text.limits).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A text with the places of its errors.
+//! A reader of a text that records errors with their places.
 
 use crate::customers::files::Files;
 use crate::customers::{CustomerRecordError, CustomerRecordErrorKind, Place};
@@ -26,9 +26,9 @@ pub(in crate::customers) struct Reader<'a> {
     /// The files that the text may name; `None` if it may name none.
     pub(super) files: Option<&'a mut Files>,
     pub(super) http_on_loopback: bool,
-    /// Faults for which the text is refused.
+    /// The errors for which the text is refused.
     pub(in crate::customers) errors: Vec<CustomerRecordError>,
-    /// Keys of a set that are left out, each with the reason.
+    /// The keys of a set that are left out, each with the reason.
     pub(in crate::customers) warnings: Vec<CustomerRecordError>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A reader of a text that this crate has written to a store.
+    /// Makes a reader of a text that this crate has written to a store.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(super) fn of_stored(text: &'a str) -> Self {
         Self {
@@ -67,8 +67,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the members of the text. `None`, with the errors noted, if the text is not TOML or
-    /// has a member that is missing, unknown or of another type.
+    /// Returns the members of the text. Records the errors and returns `None` if the text is not
+    /// TOML or has a member that is missing, unknown or of another type.
     pub(super) fn parse<T: DeserializeOwned>(&mut self) -> Option<T> {
         // A record in a store was within the bounds of a record when it was written.
         if self.files.is_some() {
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         self.error(at, CustomerRecordErrorKind::Value { reason });
     }
 
-    /// Returns the value, or notes the error's text as an error.
+    /// Returns the value, or records the error's text as an error.
     pub(super) fn checked<T, V, E: Display>(
         &mut self,
         at: &Spanned<T>,
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
             .ok()
     }
 
-    /// Parses a text, or notes the error's text as an error.
+    /// Parses a text, or records the error's text as an error.
     pub(super) fn parsed<V, E: Display>(
         &mut self,
         text: &Spanned<String>,
@@ -155,8 +155,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Makes the kind of an error from serde's message. For a member of another type the message shows
-/// the value, which may be a secret: only its type is kept.
+/// Makes the kind of an error from serde's message. For a member of another type, serde's message
+/// shows the value, which may be a secret, so only the value's type is kept.
 fn kind(message: &str) -> CustomerRecordErrorKind {
     let (found, expected) = message.rsplit_once(", expected ").unwrap_or((message, ""));
     if let Some(name) = message.strip_prefix("missing field ") {

@@ -16,12 +16,12 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::rc::Rc;
 
-/// The maximum number of bytes of the texts of a row, and of what the reader reads ahead.
+/// The maximum number of bytes of the texts of a row, and of the reader's buffer.
 const MAX_ROW_BYTES: usize = 64 << 10;
 /// The maximum number of bytes that are read before a row is complete.
 const MAX_AHEAD_BYTES: usize = 2 * MAX_ROW_BYTES;
 
-/// A row, with its values as they are written; a wrong value is an error of its column.
+/// A row with its values as texts, so that a wrong value is an error of its column.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Row<'a> {
@@ -96,8 +96,8 @@ pub(super) async fn load(
     Ok(loaded)
 }
 
-/// Makes the error of a first line whose columns are no columns of a [`Row`]. All values of a row
-/// are texts, so that nothing else of it can be wrong for serde.
+/// Makes the error of a first line whose columns are no columns of a [`Row`]. For serde nothing
+/// else of a row can be wrong, because all its values are texts.
 fn wrong_columns(error: &csv::Error) -> LoadError {
     let message = match error.kind() {
         ErrorKind::Deserialize { err, .. } => match err.kind() {
@@ -148,9 +148,9 @@ fn failed(error: csv::Error, lines: &mut Lines) -> LoadError {
 struct Lines {
     /// The line of the last row, from 1.
     line: u64,
-    /// Bytes read since the last row.
+    /// The number of bytes read since the last row.
     read_ahead: usize,
-    /// All bytes read.
+    /// The number of all bytes read.
     read: u64,
     /// True if the line that is being read has been empty so far.
     empty: bool,
@@ -202,7 +202,7 @@ impl Lines {
     }
 }
 
-/// A source that stops before one row takes more than [`MAX_AHEAD_BYTES`].
+/// A source that fails before one row takes more than [`MAX_AHEAD_BYTES`].
 struct Source<R> {
     source: R,
     lines: Rc<RefCell<Lines>>,
@@ -223,7 +223,7 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// The column of a wrong value, and what is wrong with the value.
+/// The column of a wrong value, and the value's error.
 type Wrong = (&'static str, RowError);
 
 /// Reads a value that a row must have.

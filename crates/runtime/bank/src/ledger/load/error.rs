@@ -4,11 +4,11 @@ use crate::booking::BookingKindError;
 use crate::ledger::BookError;
 use bankrail_values::{StoreError, ValueError};
 
-/// The reason why a CSV file was not loaded. None of its rows was booked.
+/// The reason why a CSV file was not loaded and no row of it was booked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The first line of a CSV file has a column that is unknown, or there twice.
+    /// The first line of a CSV file has an unknown or repeated column.
     #[error("line 1: expected the name of another column, found {found}")]
     Column {
         /// The name, cut and escaped.
@@ -36,8 +36,8 @@ pub enum LoadError {
         /// The line, from 1.
         line: u64,
     },
-    /// A row of a CSV file is too long. A quotation mark that nothing ends makes the rest of the
-    /// file one row.
+    /// A row of a CSV file is too long. A quotation mark without an end makes the rest of the file
+    /// one row.
     #[error("after line {line}: expected a row of at most {most} bytes, found a longer one")]
     TooLong {
         /// The first line of the row before.
@@ -70,22 +70,22 @@ pub enum RowError {
     /// A required column has no value.
     #[error("expected a value, found none")]
     Missing,
-    /// Not an account identifier.
+    /// The value is not an account identifier.
     #[error("not an account identifier")]
     AccountId(#[source] ValueError),
-    /// Not a date.
+    /// The value is not a date.
     #[error("not a date")]
     Date(#[source] ValueError),
-    /// Not the name of a kind.
+    /// The value is not the name of a kind.
     #[error("not the name of a kind")]
     Kind(#[source] BookingKindError),
-    /// Not a decimal.
+    /// The value is not a decimal.
     #[error("not an amount")]
     Amount(#[source] ValueError),
     /// Not a currency.
     #[error("not a currency")]
     Currency(#[source] ValueError),
-    /// Neither `true` nor `false`.
+    /// The value is neither `true` nor `false`.
     #[error("expected true or false, found another text")]
     Reversal,
     /// The ledger refuses the booking.

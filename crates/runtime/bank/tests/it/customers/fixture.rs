@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
-/// A public key that messages are encrypted for, made once.
+/// Returns a public key that messages are encrypted for, made once.
 pub(crate) fn encryption_key() -> &'static EncryptionKey {
     static KEY: OnceLock<EncryptionKey> = OnceLock::new();
     KEY.get_or_init(|| {
@@ -20,8 +20,7 @@ pub(crate) fn encryption_key() -> &'static EncryptionKey {
     })
 }
 
-/// The public key of a customer's assertions.
-/// A client certificate and its key as one PEM text.
+/// Returns a client certificate and its key as one PEM text, made once.
 pub(crate) fn client_certificate() -> &'static str {
     static PEM: LazyLock<String> = LazyLock::new(|| {
         let made = rcgen::generate_simple_self_signed(["bank".to_owned()]).unwrap();
@@ -71,7 +70,7 @@ impl Folder {
         fs::remove_file(self.path(name)).unwrap();
     }
 
-    /// Each lookup sees the files as they are.
+    /// Returns options with which each lookup reads the present files.
     pub(crate) fn options(&self) -> CustomerFolderOptions {
         CustomerFolderOptions::new()
             .interval(Duration::ZERO)
@@ -82,12 +81,12 @@ impl Folder {
         CustomerFolder::open(self.folder.path(), self.options()).unwrap()
     }
 
-    /// The reason why the folder is refused, without the path of the folder.
+    /// Returns the reason why the folder is refused, without the path of the folder.
     pub(crate) fn refused(&self) -> String {
         self.shown(CustomerFolder::open(self.folder.path(), self.options()).unwrap_err())
     }
 
-    /// A text without the path of the folder.
+    /// Removes the path of the folder from a text.
     pub(crate) fn shown(&self, text: impl ToString) -> String {
         let path = self.folder.path().display().to_string();
         text.to_string()
@@ -96,7 +95,7 @@ impl Folder {
     }
 }
 
-/// A customer's file with these API keys, and with more text.
+/// Writes a customer's file with these API keys and with more text.
 pub(crate) fn customer(code: &str, key: &str, api_keys: &[&str], more: &str) -> String {
     let mut text = format!(
         "code = \"{code}\"\nscopes = [\"GBL.INSTO.ACCOUNTS.STATEMENT.READ\"]\n[[keys]]\nfile = \"{key}.pem\"\n"
@@ -110,7 +109,7 @@ pub(crate) fn customer(code: &str, key: &str, api_keys: &[&str], more: &str) -> 
     text + more
 }
 
-/// The record of a customer's text, with key files where [`Folder::new`] puts them.
+/// Makes the record of a customer's text, with key files where [`Folder::new`] puts them.
 pub(crate) fn record(code: &str, api_keys: &[&str], more: &str) -> CustomerRecord {
     let folder = Folder::new();
     CustomerRecord::from_toml(

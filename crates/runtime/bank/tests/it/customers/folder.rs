@@ -35,7 +35,7 @@ async fn the_suite() {
     directory_suite(&folder.open(), &known).await;
 }
 
-/// Both keys work while they overlap, and the old one stops.
+/// Both API keys work while they overlap, and then the old one stops.
 #[tokio::test]
 async fn an_api_key_is_replaced_without_an_interruption() {
     let folder = Folder::new();
@@ -202,7 +202,7 @@ fn errors_are_logged_once() {
     assert!(!text.contains("MARK4711"), "{text}");
 }
 
-/// Between two intervals the files are not looked at.
+/// The files are not checked before the interval has passed.
 #[tokio::test]
 async fn the_interval() {
     let folder = Folder::new();
@@ -314,7 +314,7 @@ fn a_secret_that_everybody_may_read_is_logged() {
     assert!(!log().contains("every user of the machine"));
 }
 
-/// The verifying keys of a JWK set are taken, or the one with the stated `kid`.
+/// All verifying keys of a JWK set are used, or the one with the stated `kid`.
 #[test]
 fn keys_of_a_jwk_set() {
     let folder = Folder::new();
@@ -370,7 +370,7 @@ fn http_on_loopback_is_for_sandboxes() {
     );
 }
 
-/// A record that was read again is another one, though it says the same.
+/// A record that was read again is another value, though with the same content.
 #[tokio::test]
 async fn a_change_of_one_file_reads_no_other() {
     let folder = Folder::new();

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// A ledger that learns accounts, unless it fails.
+/// A ledger that registers accounts, unless a test makes it fail.
 #[derive(Default)]
 struct Register {
     accounts: Mutex<BTreeMap<String, Vec<String>>>,
@@ -242,7 +242,7 @@ async fn the_accounts_of_all_customers_are_registered_together() {
     assert_eq!(register.calls.load(Ordering::SeqCst), 4);
 }
 
-/// Changes of another process reach it too.
+/// A follower over a store also applies changes of another process.
 async fn it_runs_over_a_store<E: Engine>() {
     let store = E::shared().await;
     let options = || SqlDirectoryOptions::new().interval(Duration::from_millis(1));
@@ -267,7 +267,7 @@ async fn it_runs_over_a_store<E: Engine>() {
     running.await.unwrap();
 }
 
-/// The task follows a folder until it is stopped.
+/// A follower follows a folder until it is stopped.
 #[tokio::test]
 async fn it_runs_over_a_folder() {
     let folder = Folder::new();
@@ -294,7 +294,7 @@ async fn it_runs_over_a_folder() {
     running.await.unwrap();
 }
 
-/// Accounts of the records can be asked for at the ledger.
+/// The ledger serves the accounts of the records.
 #[tokio::test]
 async fn the_sqlite_ledger_learns_accounts() {
     let ledger = SqliteLedger::new(SqliteStore::open_in_memory(Default::default()).unwrap());

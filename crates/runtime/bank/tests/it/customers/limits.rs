@@ -1,4 +1,4 @@
-//! A customer's limits over everybody's.
+//! A customer's own limits over the default ones.
 
 use super::fixture::record;
 use bankrail_rate_limit::{CallType, Limits, Policy, Window};
@@ -37,7 +37,7 @@ fn lasting_and_temporary_limits_keep_what_they_do_not_state() {
     );
 }
 
-/// A policy of everybody's with other windows has no room for a third unit.
+/// A default policy with other windows has no room for a third unit.
 #[test]
 fn a_limit_that_does_not_fit_leaves_its_call_type() {
     let text = "[[limits]]\ncall_type = \"token\"\nper_minute = 5\n[[limits]]\ncall_type = \"statement\"\nper_hour = 7\n";

@@ -1,4 +1,4 @@
-//! A provider over a folder: what a change means for tokens that were issued before it.
+//! A provider over a folder: the effect of a change on tokens that were issued before it.
 
 use super::fixture::{Folder, customer};
 use crate::engines::Sqlite;

@@ -4,14 +4,14 @@ use super::fixture::{Folder, customer, encryption_key, verifying_key};
 use bankrail_bank::{CustomerFolder, CustomerRecord};
 use bankrail_service::ApiKeyHash;
 
-/// The reason why a customer's file is refused, without the file's name.
+/// Returns the reason why a customer's file is refused, without the file's name.
 fn why(text: &str) -> String {
     let folder = Folder::new();
     folder.write("A.toml", text);
     folder.refused().replace("A.toml:", "")
 }
 
-/// As [`why`], for text after a good beginning of four lines.
+/// Returns the reason like [`why`], for text after a valid beginning of four lines.
 fn why_more(more: &str) -> String {
     why(&customer("ACME", "acme", &[], more))
 }
@@ -101,7 +101,7 @@ fn a_file_that_is_no_toml_is_named_with_each_place() {
     assert!(!text.contains("MARK4711"), "{text}");
 }
 
-/// A part of a file takes about 300 bytes of memory.
+/// A file of many small parts is refused, because a part takes about 300 bytes of memory.
 #[test]
 fn a_file_of_many_small_parts_is_refused() {
     let list = |parts: usize| why(&format!("a = [{}]", "1,".repeat(parts - 2)));
@@ -317,7 +317,7 @@ fn endpoints() {
     );
 }
 
-/// The second customer has what the first has.
+/// The second customer has the same values as the first.
 #[test]
 fn what_two_customers_must_not_share_names_both_places() {
     let folder = Folder::new();
@@ -398,7 +398,7 @@ fn bounds() {
     assert!(refused.ends_with("\nand 50 more"), "{refused}");
 }
 
-/// A record that is in no file has its errors named by customer and part.
+/// The errors of a record without a file name the customer and the part.
 #[test]
 fn records_of_a_program() {
     let mut record = super::fixture::record("ACME", &["k"], "");

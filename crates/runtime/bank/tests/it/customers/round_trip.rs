@@ -1,4 +1,4 @@
-//! A record is written as TOML and read again.
+//! Records that are written as TOML and read again.
 
 use super::fixture::{Folder, client_certificate, encryption_key, verifying_key};
 use crate::engines::{Customers as _, Engine, Postgres, Sqlite};

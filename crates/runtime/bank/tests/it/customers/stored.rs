@@ -36,7 +36,7 @@ async fn finds(directory: &impl Customers, key: &str) -> Option<String> {
     customer.map(|customer| customer.code.to_string())
 }
 
-/// The reason why a change is refused.
+/// Returns the reason why a change is refused.
 fn why(error: CustomerChangeError) -> String {
     assert_eq!(error.to_string(), "the record is refused");
     error.source().unwrap().to_string()
@@ -327,7 +327,7 @@ async fn a_change_leaves_the_other_records_as_they_are<E: Engine>() {
     );
 }
 
-/// A backup was restored, or a standby without the last changes took over.
+/// Lost changes are forgotten after a backup was restored, or a standby without them took over.
 async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
     let engine = E::new().await;
     let directory = directory(&engine, &clock());
@@ -358,7 +358,7 @@ async fn changes_that_the_database_has_lost_are_lost<E: Engine>() {
     assert_eq!(api_keys().await, [1]);
 }
 
-/// A change other than the one that was lost is made after it.
+/// A lost key is not accepted from the cache, even if another change was made since.
 async fn a_key_that_the_database_has_lost_is_not_believed<E: Engine>() {
     let engine = E::shared().await;
     let kept = directory(&engine, &clock());
@@ -392,7 +392,7 @@ async fn a_key_that_the_database_has_lost_is_not_believed<E: Engine>() {
     assert_eq!(keys().await, 1);
 }
 
-/// More changes than were lost are made since, of another customer.
+/// A lost customer leaves the set, even if more changes of another customer were made since.
 async fn what_the_database_has_lost_leaves_the_book_although_others_have_changed_since<
     E: Engine,
 >() {

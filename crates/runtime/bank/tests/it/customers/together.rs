@@ -8,7 +8,7 @@ use bankrail_service::{ApiKeyHash, Directory as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So long that nothing is seen by asking alone.
+/// Returns options with an interval so long that only a notification shows a change.
 fn never() -> SqlDirectoryOptions {
     SqlDirectoryOptions::new().interval(Duration::from_secs(3600))
 }
@@ -32,8 +32,8 @@ async fn until(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
-/// A limit that is changed on one instance holds on the other as soon as it is told, also one that
-/// is temporary, and also after its connection was lost.
+/// A limit that is changed on one instance applies on the other as soon as it is notified, also a
+/// temporary one, and also after its connection was lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs postgresql"]
 async fn a_limit_is_followed_by_all_instances() {
@@ -100,8 +100,7 @@ async fn a_key_that_is_replaced_on_one_instance_is_known_on_the_other() {
     assert!(finds("new").await && !finds("old").await);
 }
 
-/// Changes at the same time are made one after the other: none is lost, and what clashes is
-/// refused.
+/// Concurrent changes are made one after the other: none is lost, and conflicting ones are refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs postgresql"]
 async fn changes_of_several_instances_at_once_are_all_kept_or_refused() {
@@ -143,7 +142,7 @@ async fn changes_of_several_instances_at_once_are_all_kept_or_refused() {
     assert_eq!(directory.customers().await.unwrap().len(), 2);
 }
 
-/// Many customers are read together, and then only what has changed.
+/// Many customers are read together, and later only the changed ones.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn many_customers_are_imported_and_read() {

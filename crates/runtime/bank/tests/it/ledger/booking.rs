@@ -296,7 +296,7 @@ over_both! {
     an_account_is_opened_once,
 }
 
-/// They share transactions, and each has its own answer.
+/// Concurrent bookings share transactions, and each has its own answer.
 #[tokio::test]
 async fn of_bookings_at_once_each_is_booked_or_refused_by_itself() {
     let ledger = ledger::<Sqlite>().await;

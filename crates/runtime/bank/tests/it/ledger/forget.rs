@@ -1,4 +1,4 @@
-//! Days that are forgotten.
+//! The deletion of old days.
 
 use super::{account, day, ledger_in, page, paid, today, whole};
 use crate::engines::{Books, Engine, Postgres, Sqlite, over_both};
@@ -17,7 +17,7 @@ fn old(number: u32) -> Booking {
     Booking::new(BookingKind::Fee, "1.00 AUD".parse().unwrap(), day).key(format!("K{number}"))
 }
 
-/// A ledger with [`OLD`] entries of two days, and one of today.
+/// Makes a ledger with [`OLD`] entries of two days, and one of today.
 async fn filled<E: Engine>(engine: &E) -> E::Ledger {
     let ledger = ledger_in(engine).await;
     for number in 0..OLD {
@@ -111,8 +111,8 @@ over_both! {
     walks_of_forgotten_days_end_and_nothing_else_changes,
 }
 
-/// Some of a day's entries are deleted, the others are still there: they are not shown as if they
-/// were all.
+/// A day of which some entries are deleted is not shown, because its other entries would look like
+/// all.
 #[tokio::test]
 async fn a_day_that_is_partly_deleted_is_gone() {
     let engine = Sqlite::new().await;
@@ -152,8 +152,8 @@ async fn a_day_that_is_partly_deleted_is_gone() {
     );
 }
 
-/// No transaction deletes many, and none of them waits for a booking that is not committed on
-/// another account, nor makes a booking wait.
+/// No transaction deletes many entries, waits for an uncommitted booking on another account, or
+/// makes a booking wait.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn forgetting_locks_little_on_postgresql() {
@@ -201,7 +201,7 @@ async fn forgetting_locks_little_on_postgresql() {
     assert_eq!(whole(&ledger, today()).await.entries.len(), 21);
 }
 
-/// Version 7 of the tables had no days that are forgotten.
+/// Tables of version 7, which did not record deleted days, are brought up to date.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn tables_of_version_7_go_on() {

@@ -1,4 +1,4 @@
-//! Entries of documents, and bookings from CSV.
+//! The loading of entries of documents, and of bookings from CSV.
 
 use super::{account, ledger, today, whole};
 use crate::engines::{Books, Engine, Sqlite, over_both};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::io::{BufReader, Cursor};
 use std::path::PathBuf;
 
-/// The folder of samples; `None` when `BANKRAIL_SHARED` does not say where it is.
+/// Returns a sample's text; `None` if `BANKRAIL_SHARED` does not name the folder.
 pub(super) fn sample(name: &str) -> Option<String> {
     let Some(root) = std::env::var_os("BANKRAIL_SHARED") else {
         println!("BANKRAIL_SHARED not set: skipped");
@@ -24,7 +24,7 @@ pub(super) fn sample(name: &str) -> Option<String> {
     )
 }
 
-/// The rows that were booked, and those that were there already.
+/// Returns the numbers of rows that were booked, and of those that the ledger had.
 fn counts(loaded: Loaded) -> [u64; 2] {
     [loaded.booked, loaded.already]
 }
@@ -38,7 +38,7 @@ async fn the_balance(ledger: &impl Books) -> String {
         .to_string()
 }
 
-/// The booked entries of a document, by account and day, in their order.
+/// Returns the booked entries of a document, by account and day, in their order.
 pub(super) fn booked(document: &Document) -> Vec<(String, Date, Vec<Entry>)> {
     let mut days: Vec<(String, Date, Vec<Entry>)> = Vec::new();
     for report in &document.reports {
@@ -232,7 +232,8 @@ async fn each_error_in_csv_names_line_and_column<E: Engine>() {
     assert_eq!(the_balance(&ledger).await, "0 AUD");
 }
 
-/// A quotation mark that nothing ends would make the rest of a file one row.
+/// A row without an end is refused in bounded memory: a quotation mark without an end makes the
+/// rest of a file one row.
 async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
     let ledger = ledger::<E>().await;
     let good = "999001400100101,2021-07-29,fee,15.00,AUD,,,,,,,,\n";
@@ -275,8 +276,7 @@ async fn a_row_without_end_is_refused_in_bounded_memory<E: Engine>() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The answer is about the loaded file, whatever it holds: a panic would be an error of the
-    /// store.
+    /// Any bytes are loaded or refused; a panic would show as an error of the store.
     #[test]
     fn any_bytes_are_loaded_or_refused(
         rows in proptest::collection::vec(any::<u8>(), 0..200),

@@ -32,16 +32,16 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Entries as a list: their days, their signed amounts, and their places in the order in which they
-/// were booked.
+/// A model that lists entries with their days, their signed amounts, and their places in the order
+/// of booking.
 #[derive(Default)]
 struct Model {
     booked: Vec<(usize, Decimal)>,
 }
 
 impl Model {
-    /// The amounts of a page after the entry at a place, the place of its last entry, and whether
-    /// there are more.
+    /// Returns the amounts of a page after the entry at a place, the place of its last entry, and
+    /// true if more follow.
     fn page(
         &self,
         day: usize,
@@ -149,8 +149,8 @@ proptest! {
     }
 }
 
-/// Walks in both orders while four tasks book on two instances: each walk has every entry that was
-/// there before it once, in order.
+/// Walks run in both orders while four tasks book on two instances. Each walk has every entry from
+/// before it exactly once, in order.
 async fn bookings_at_the_same_time_neither_repeat_nor_hide_entries<E: Engine>() {
     let engine = E::shared().await;
     let ledger = ledger_in(&engine).await;

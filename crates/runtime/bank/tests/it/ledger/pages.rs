@@ -7,7 +7,7 @@ use bankrail_service::{LedgerAnswer, LedgerPage};
 use bankrail_statement::SortOrder;
 use bankrail_values::{Money, SimpleUuid};
 
-/// All pages of a walk.
+/// Returns all pages of a walk.
 async fn walk(ledger: &impl Books, order: SortOrder, most: u16) -> Vec<LedgerPage> {
     let mut pages: Vec<LedgerPage> = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Rows of entries: as they are written now, as earlier versions wrote them, and damaged.
+//! Rows of entries in today's form, in those of earlier versions, and damaged.
 
 use super::{account, ledger_in, paid, today};
 use crate::engines::{Books, Engine, Sqlite, over_both};
@@ -93,7 +93,7 @@ async fn entries_of_an_earlier_version_are_read_first() {
     );
 }
 
-/// Every column that a statement shows, and the checksum itself.
+/// Damage of any column that a statement shows, or of the checksum, is a failure of the ledger.
 async fn a_damaged_row_is_a_failure_of_the_ledger<E: Engine>() {
     for damage in [
         "UPDATE bankrail_account_entry SET entry = replace(entry, '25.00', '25.01') WHERE number = 2",

@@ -68,8 +68,8 @@ async fn a_booking_within_a_transaction_shares_its_fate() {
     assert_eq!(ledger.balance(&"7".parse().unwrap()).await.unwrap(), None);
 }
 
-/// A booking gets its number when those before it are committed: no later one is seen before an
-/// earlier one. It waits for as long as an operation may take, and no longer.
+/// A booking gets its number when earlier ones are committed, so that no later entry is visible
+/// before an earlier one. The booking waits at most as long as an operation may take.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_booking_waits_for_the_one_before_it() {
@@ -119,8 +119,8 @@ async fn a_booking_waits_for_the_one_before_it() {
     assert_eq!(balance(&ledger).await, "4.00 AUD");
 }
 
-/// Customers' accounts are registered by each instance that starts, and one booking is tried by
-/// several.
+/// Instances agree if each registers the customers' accounts at its start, and several try the same
+/// booking.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs postgresql"]
 async fn instances_that_do_the_same_at_once_agree() {
@@ -167,7 +167,8 @@ async fn instances_that_do_the_same_at_once_agree() {
     }
 }
 
-/// As by a time-out around it, whose caller commits what it has.
+/// A booking that is dropped half way, as by a time-out, keeps entry and balance together if the
+/// caller commits.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_booking_that_is_dropped_half_way_keeps_entry_and_balance_together() {
@@ -203,7 +204,7 @@ async fn a_booking_that_is_dropped_half_way_keeps_entry_and_balance_together() {
     }
 }
 
-/// A standby, or a server in a read-only mode after a failover: nothing is booked, and pages go on.
+/// A server that refuses writes, such as a standby, books nothing and still serves pages.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_server_that_refuses_writes_still_serves_pages() {
