@@ -1,11 +1,11 @@
-//! The archive of what was received: records whose content is sealed by their owner, the oldest of
-//! which go first.
+//! The archive of received content: records whose content their owner has sealed. A store removes
+//! the oldest first.
 
 use crate::{Kind, OpaqueBytes};
 use bankrail_values::{HyphenatedUuid, StoreFuture, Timestamp};
 use std::fmt;
 
-/// The description of an archived record, which is stored in clear beside the sealed content.
+/// The description of an archived record, which is stored in clear with the sealed content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArchiveLabel {
@@ -20,7 +20,7 @@ pub struct ArchiveLabel {
 }
 
 impl ArchiveLabel {
-    /// A label.
+    /// Creates a label.
     #[must_use]
     pub fn new(
         kind: Kind,
@@ -50,7 +50,7 @@ pub struct ArchiveRecord {
 }
 
 impl ArchiveRecord {
-    /// A record, for engines.
+    /// Creates a record, for engines.
     #[must_use]
     pub fn new(number: u64, label: ArchiveLabel, bytes: u64) -> Self {
         Self {
@@ -69,10 +69,10 @@ impl ArchiveRecord {
 )]
 pub trait ArchiveStore: fmt::Debug + Send + Sync {
     /// Adds a record. In the same step, the records of its kind that are older than `oldest` are
-    /// removed, and then the oldest ones until those of its kind have at most `max_kind_bytes` of
+    /// removed, and then the oldest ones until all of its kind have at most `max_kind_bytes` of
     /// sealed content together.
     ///
-    /// A record that has more by itself is refused as
+    /// A record that exceeds the bound alone is refused as
     /// [full](bankrail_values::StoreErrorKind::Full).
     fn add<'a>(
         &'a self,
@@ -82,9 +82,9 @@ pub trait ArchiveStore: fmt::Debug + Send + Sync {
         max_kind_bytes: u64,
     ) -> StoreFuture<'a, ()>;
 
-    /// The records after this number in their order, at most `most`.
+    /// Returns at most `most` records after this number, in their order.
     fn records(&self, after: u64, most: u32) -> StoreFuture<'_, Vec<ArchiveRecord>>;
 
-    /// The sealed content of a record; `None` if there is no such record any more.
+    /// Returns the sealed content of a record; `None` if there is no such record any more.
     fn content(&self, number: u64) -> StoreFuture<'_, Option<OpaqueBytes>>;
 }

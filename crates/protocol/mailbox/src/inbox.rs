@@ -3,9 +3,9 @@
 //! A receiver stores the message with its acknowledgement in one step ([`Inbox::receive`]),
 //! answers, and then works from the inbox: [`Inbox::lease`], then [`Inbox::complete`],
 //! [`Inbox::release`] or [`Inbox::dead_letter`]. A caller that handles a message before it answers
-//! the sender does the same in this order: it leases once [`ReceiveOutcome::is_stored`] returns
-//! true. Where the engine has transactions,
-//! [`TransactionalInbox::complete_with`] makes the caller's own effect part of the completion.
+//! the sender does the same in this order: it leases the message once [`ReceiveOutcome::is_stored`]
+//! returns true. Where the engine has transactions, [`TransactionalInbox::complete_with`] makes the
+//! caller's own effect part of the completion.
 
 use crate::key::{DuplicateKey, Fingerprint};
 use crate::kind::Kind;
@@ -22,7 +22,7 @@ mod transactional;
 pub use decision::{KnownEntry, ReceiveDecision};
 pub use transactional::{Completion, TransactionalInbox};
 
-/// A message that was received, with the acknowledgement to keep if it is new.
+/// A received message, with the acknowledgement that is stored if the message is new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "receivers make them")]
 pub struct Incoming {
@@ -32,71 +32,71 @@ pub struct Incoming {
     pub key: DuplicateKey,
     /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
-    /// Fingerprints of the same content in other spellings: an entry with one of them holds the
+    /// The fingerprints of the same content in other spellings. An entry with one of them has the
     /// message, too.
     pub other_spellings: Vec<Fingerprint>,
     /// True for an interim message, which only announces a result. The message with the result has
-    /// the same duplicate key and other content: it follows this one ([`InboxEntry::follows`]) and
-    /// is not in conflict with it.
+    /// the same duplicate key and other content. That message follows this one
+    /// ([`InboxEntry::follows`]) and is not in conflict with it.
     pub interim: bool,
     /// The attributes of the delivery, in the caller's own format: its headers for example.
     pub attributes: OpaqueBytes,
     /// The bytes of the message.
     pub body: OpaqueBytes,
-    /// The acknowledgement to keep and answer unless there is an earlier one.
+    /// The acknowledgement to store and answer, unless there is an earlier one.
     pub acknowledgement: OpaqueBytes,
 }
 
 impl Incoming {
-    /// True if a message with this fingerprint has the same content as this one, in any spelling.
+    /// Returns true if a message with this fingerprint has the same content as this one, in any
+    /// spelling.
     #[must_use]
     pub fn has_content(&self, fingerprint: Fingerprint) -> bool {
         self.fingerprint == fingerprint || self.other_spellings.contains(&fingerprint)
     }
 }
 
-/// The classification of a message by an inbox. Each variant holds the acknowledgement to answer
-/// with.
+/// The classification of a message by an inbox. Each variant has the acknowledgement to answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "a receiver must act on each")]
 pub enum ReceiveOutcome {
-    /// A message that was not seen before, or the result after an interim message: stored, with its
-    /// acknowledgement.
+    /// The message was not seen before, or is the result after an interim message. It is stored
+    /// with its acknowledgement.
     New {
         /// The entry.
         id: EntryId,
-        /// The acknowledgement kept.
+        /// The stored acknowledgement.
         acknowledgement: OpaqueBytes,
     },
-    /// A message that was seen before and is finished: completed, or a dead letter.
+    /// The message was seen before and is finished: completed, or a dead letter.
     Duplicate {
         /// The first delivery's entry.
         id: EntryId,
         /// The first delivery's acknowledgement.
         acknowledgement: OpaqueBytes,
     },
-    /// A message that was seen before and is not finished.
+    /// The message was seen before and is not finished.
     InProgress {
         /// The first delivery's entry.
         id: EntryId,
         /// The first delivery's acknowledgement.
         acknowledgement: OpaqueBytes,
     },
-    /// A message whose key was seen before with contradictory content. The inbox stores it as
-    /// another entry, marked ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A
+    /// The message's key was seen before with contradictory content. The inbox stores the message
+    /// as another entry, marked ([`InboxEntry::conflicts_with`]), with its own acknowledgement. A
     /// conflicting message that arrives again is a `Duplicate` or `InProgress` of that entry.
     Conflict {
         /// The entry of this message.
         id: EntryId,
         /// The acknowledgement of this message.
         acknowledgement: OpaqueBytes,
-        /// The entry that it contradicts ([`InboxEntry::conflicts_with`]).
+        /// The entry that the message contradicts ([`InboxEntry::conflicts_with`]).
         with: EntryId,
     },
 }
 
 impl ReceiveOutcome {
-    /// The outcome of a call that stored an entry.
+    /// Returns the outcome of a call that stored an entry.
     #[must_use]
     pub fn stored(
         id: EntryId,
@@ -116,7 +116,7 @@ impl ReceiveOutcome {
         }
     }
 
-    /// The acknowledgement to answer with.
+    /// Returns the acknowledgement to answer.
     #[must_use]
     pub fn acknowledgement(&self) -> &OpaqueBytes {
         let (Self::New {
@@ -134,7 +134,7 @@ impl ReceiveOutcome {
         acknowledgement
     }
 
-    /// The acknowledgement to answer with, owned.
+    /// Returns the acknowledgement to answer, without a copy.
     #[must_use]
     pub fn into_acknowledgement(self) -> OpaqueBytes {
         let (Self::New {
@@ -152,7 +152,7 @@ impl ReceiveOutcome {
         acknowledgement
     }
 
-    /// The entry that holds the message.
+    /// Returns the entry that has the message.
     #[must_use]
     pub fn id(&self) -> EntryId {
         let (Self::New { id, .. }
@@ -162,7 +162,7 @@ impl ReceiveOutcome {
         *id
     }
 
-    /// True when this call stored the message, so that it is still to be handled.
+    /// Returns true if this call stored the message, so that it is still to be handled.
     #[must_use]
     pub fn is_stored(&self) -> bool {
         matches!(self, Self::New { .. } | Self::Conflict { .. })
@@ -173,16 +173,16 @@ impl ReceiveOutcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "engines store each")]
 pub enum InboxState {
-    /// Waits for a worker, or is leased to one.
+    /// The entry waits for a worker, or is leased to one.
     Pending,
-    /// Handled.
+    /// The message is handled.
     Completed,
-    /// Given up: not leased until [`Inbox::resend`].
+    /// The entry is not leased until [`Inbox::resend`].
     DeadLetter,
 }
 
 impl InboxState {
-    /// A stable name, for stores.
+    /// Returns the stable name of the state, for stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -217,20 +217,20 @@ pub struct InboxEntry {
     pub attributes: OpaqueBytes,
     /// The bytes of the message in its first delivery.
     pub body: OpaqueBytes,
-    /// The acknowledgement that was answered.
+    /// The acknowledgement of the first delivery.
     pub acknowledgement: OpaqueBytes,
     /// The instant at which the first delivery was stored.
     pub received_at: Timestamp,
-    /// The entry that this one contradicts: the earliest with a hash in common and other content,
-    /// among the interim messages if this is one, among the results otherwise.
+    /// The entry that this one contradicts: the earliest one with a hash in common and other
+    /// content, among the interim messages if this is one, otherwise among the results.
     pub conflicts_with: Option<EntryId>,
     /// The entry of the interim message ([`Incoming::interim`]) whose result this message brings.
-    /// It is leased only when that entry is completed or a dead letter.
+    /// This entry is leased only when the interim one is completed or a dead letter.
     pub follows: Option<EntryId>,
     /// The state.
     pub state: InboxState,
-    /// The number of leases since the message was received or resent, this one included. Leases
-    /// whose answer was lost and that were given back ([`Inbox::release_all`]) do not count.
+    /// The number of leases since the message was received or resent, the present one included.
+    /// Leases without an answer that were given back ([`Inbox::release_all`]) do not count.
     pub attempts: u32,
     /// The reason of the last failure, from [`Inbox::release`] or [`Inbox::dead_letter`].
     pub last_error: Option<String>,
@@ -261,18 +261,18 @@ impl InboxEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines store each member")]
 pub struct InboxUpdate<'a> {
-    /// The state from now on.
+    /// The new state.
     pub state: InboxState,
-    /// The instant at which the entry is due from now on; `None`: unchanged.
+    /// The new instant at which the entry is due; `None` leaves it unchanged.
     pub due: Option<Timestamp>,
-    /// The end of the lease from now on; `None`: the lease has ended.
+    /// The new end of the lease; `None` ends the lease at once.
     pub until: Option<Timestamp>,
-    /// The reason of this failure; `None`: the earlier reason stays.
+    /// The reason of this failure; `None` leaves the earlier reason.
     pub error: Option<&'a str>,
 }
 
 impl InboxUpdate<'_> {
-    /// Ends the lease and leaves the entry in this state.
+    /// Makes an update that ends the lease and leaves the entry in this state.
     #[must_use]
     pub const fn to(state: InboxState) -> Self {
         Self {
@@ -288,25 +288,25 @@ impl InboxUpdate<'_> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a number for each `InboxState`")]
 pub struct InboxCounts {
-    /// Entries that wait or are leased.
+    /// The number of entries that wait or are leased.
     pub pending: u64,
-    /// Entries that were handled and are not yet forgotten.
+    /// The number of entries that were handled and are not yet forgotten.
     pub completed: u64,
-    /// Entries that were given up.
+    /// The number of dead letters.
     pub dead_letters: u64,
 }
 
 /// A receiver's store of messages. Each operation is durable before it returns.
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
-/// - All hashes of a message's key are taken together, in one transaction with message and
+/// - All hashes of a message's key are stored together, in one transaction with message and
 ///   acknowledgement.
-/// - [`ReceiveDecision::of`] decides how a message is classified.
+/// - [`ReceiveDecision::of`] classifies each message.
 /// - [`Inbox::lease`] leaves out an entry as long as the entry that it follows is pending.
 /// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take
-///   the entry; as long as none has, the first owner may still finish. Calls by others change
-///   nothing and return `false`.
-/// - `now` is the caller's; a store never reads a clock.
+///   the entry; as long as no other has taken it, the first owner may still finish. Calls by others
+///   change nothing and return `false`.
+/// - The caller passes `now`; a store never reads a clock.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store received messages",
     label = "not an `Inbox`",
@@ -314,17 +314,17 @@ pub struct InboxCounts {
     note = "`bankrail-stores` implements it with the feature `mailbox`, which `bankrail` switches on by itself"
 )]
 pub trait Inbox: Debug + Send + Sync {
-    /// Stores message and acknowledgement in one step, unless they are there already.
+    /// Stores message and acknowledgement in one step, unless they are stored already.
     fn receive<'a>(
         &'a self,
         message: &'a Incoming,
         now: Timestamp,
     ) -> StoreFuture<'a, ReceiveOutcome>;
 
-    /// Leases up to `limit` pending entries that are due and free, of these kinds (no kinds: all),
-    /// in the order of their arrival. An entry that was never leased is due, even if it was received
-    /// while the clock was ahead. If many entries became due again, an engine may consider only
-    /// the first thousand of them; later calls consider the rest.
+    /// Leases up to `limit` pending entries that are due and free, of these kinds (an empty list
+    /// means all kinds), in the order of their arrival. An entry that was never leased is due, even
+    /// if it was received while the clock was ahead. If many entries became due again, one call may
+    /// consider only the first thousand of them, and later calls the rest.
     fn lease<'a>(
         &'a self,
         kinds: &'a [Kind],
@@ -406,14 +406,15 @@ pub trait Inbox: Debug + Send + Sync {
     /// because their answer was not lost.
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
-    /// Undoes what a clock that was ahead has written. Pending entries that are due after `latest`
-    /// are due now; leases that last beyond it end. Returns the number of changed entries. An
-    /// engine may consider only the first thousand; later calls consider the rest.
+    /// Corrects entries that were written while a clock was ahead. Pending entries that are due
+    /// after `latest` are due now; leases that last beyond `latest` end. Returns the number of
+    /// changed entries. One call may consider only the first thousand, and later calls the rest.
     ///
-    /// A worker calls it when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
+    /// A worker calls this when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
     /// returns true, with the latest instant that its schedule
-    /// ([`Schedule::longest_delay`](crate::Schedule::longest_delay)) and its leases allow. Workers
-    /// with longer ones over the same store would lose theirs.
+    /// ([`Schedule::longest_delay`](crate::Schedule::longest_delay)) and its leases allow. All
+    /// workers over one store need the same bounds: longer leases and delays of another worker
+    /// would be cut.
     fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Returns dead letters, after the entry `after`, in the order of their arrival.
@@ -427,21 +428,22 @@ pub trait Inbox: Debug + Send + Sync {
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<InboxEntry>>;
 
     /// Forgets entries, with their keys, that were completed before `before`: a later delivery of
-    /// the same message is new again. Returns their number.
+    /// the same message then counts as new. Returns the number of forgotten entries.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Returns the number of entries in each state.
     fn counts(&self) -> StoreFuture<'_, InboxCounts>;
 
-    /// Returns the instant at which the oldest pending entry was received; `None` if nothing is
-    /// pending. An engine may read only the first thousand of the entries that wait for a later
-    /// time. Like [`Inbox::counts`], the call may take longer the more entries there are.
+    /// Returns the instant at which the oldest pending entry was received; `None` if there is no
+    /// pending entry. An engine may read only the first thousand of the entries that wait for a
+    /// later time. As with [`Inbox::counts`], the duration of the call may grow with the number of
+    /// entries.
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Returns the time after which the engine itself forgets completed entries, to which it adds
-    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). `None`, the default: only
-    /// [`Inbox::forget`] forgets entries. An inbox that wraps another one returns that one's
-    /// retention, because receivers refuse older messages.
+    /// [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE). With `None`, the default, only
+    /// [`Inbox::forget`] forgets entries. An inbox that wraps another one returns the retention of
+    /// the wrapped one, because receivers refuse older messages.
     fn retention(&self) -> Option<Duration> {
         None
     }

@@ -6,9 +6,9 @@ bankrail_values::hash_value! {
 }
 
 bankrail_values::hash_value! {
-    /// The content of a message: a cryptographic hash of 32 bytes, which the caller computes. Parts
-    /// that may differ between two deliveries of one message, such as the time of writing, are not
-    /// included.
+    /// A fingerprint of a message's content: a cryptographic hash of 32 bytes, which the caller
+    /// computes. Parts that may differ between two deliveries of one message, such as the time of
+    /// writing, are not included.
     pub struct Fingerprint;
 }
 
@@ -22,7 +22,7 @@ pub struct DuplicateKey {
 }
 
 impl DuplicateKey {
-    /// A key of these hashes. A message whose key has no hashes is never a duplicate.
+    /// Makes a key of these hashes. A message whose key has no hashes is never a duplicate.
     #[must_use]
     pub fn from_hashes(hashes: impl IntoIterator<Item = KeyHash>) -> Self {
         let mut hashes: Vec<KeyHash> = hashes.into_iter().collect();
@@ -31,13 +31,13 @@ impl DuplicateKey {
         Self { hashes }
     }
 
-    /// The hashes, sorted, each once.
+    /// Returns the hashes, sorted and without repetitions.
     #[must_use]
     pub fn hashes(&self) -> &[KeyHash] {
         &self.hashes
     }
 
-    /// True when the two have a hash in common.
+    /// Returns true if both keys have a hash in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.hashes.iter().any(|hash| other.hashes.contains(hash))
@@ -50,7 +50,7 @@ impl From<KeyHash> for DuplicateKey {
     }
 }
 
-/// Written as 64 lower-case hexadecimal digits.
+/// Writes a fingerprint as 64 lower-case hexadecimal digits.
 #[cfg(feature = "serde")]
 impl serde::Serialize for Fingerprint {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
@@ -62,7 +62,7 @@ impl serde::Serialize for Fingerprint {
 impl<'de> serde::Deserialize<'de> for Fingerprint {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let text = <String as serde::Deserialize>::deserialize(from)?;
-        // One spelling of each, so that two texts are equal if the fingerprints are.
+        // Only one spelling is accepted, so that two texts are equal if the fingerprints are.
         let read: Option<Self> = text
             .parse()
             .ok()

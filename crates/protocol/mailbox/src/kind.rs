@@ -1,11 +1,11 @@
-//! The kind of message that an entry holds.
+//! The kind of an entry's message.
 
 use std::borrow::Cow;
 use std::fmt;
 
 /// The name of a kind of message: 1 to 64 of `a` to `z`, `0` to `9`, `_`, `-` and `.`.
 ///
-/// The mailbox does not interpret it: workers lease by it, and engines store its text.
+/// The mailbox does not interpret a kind: workers lease by it, and engines store its text.
 ///
 /// ```
 /// use bankrail_mailbox::Kind;
@@ -18,7 +18,7 @@ use std::fmt;
 pub struct Kind(Cow<'static, str>);
 
 impl Kind {
-    /// A kind with a constant name.
+    /// Makes a kind with a constant name.
     ///
     /// # Panics
     /// For an invalid name; at compile time in a constant.
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -72,7 +72,7 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// A text that is not the name of a kind.
+/// The error of a text that is not the name of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to 64 lower-case letters, digits, '_', '-' and '.'")]
 #[non_exhaustive]

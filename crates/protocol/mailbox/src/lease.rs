@@ -7,18 +7,18 @@ mod owners;
 
 pub use owners::LeaseOwners;
 
-/// The number that a store assigns to an entry, and never to another one.
+/// The number of an entry, which its store never assigns to another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(u64);
 
 impl EntryId {
-    /// The entry with this number.
+    /// Makes the id of the entry with this number.
     #[must_use]
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -37,13 +37,13 @@ impl fmt::Display for EntryId {
 pub struct LeaseOwner([u8; 16]);
 
 impl LeaseOwner {
-    /// An owner of 16 bytes from a random generator.
+    /// Makes an owner from 16 bytes of a random generator.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 16]) -> Self {
         Self(random)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
@@ -56,18 +56,19 @@ impl fmt::Debug for LeaseOwner {
     }
 }
 
-/// A lease: until its end the entry belongs to its owner, from then on another owner may take it.
+/// A lease of an entry: until its end the entry belongs to its owner, from then on another owner
+/// may take the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "an owner and an end")]
 pub struct Lease {
     /// The owner.
     pub owner: LeaseOwner,
-    /// The first instant at which another may take the entry.
+    /// The first instant at which another owner may take the entry.
     pub until: Timestamp,
 }
 
 impl Lease {
-    /// True from [`Lease::until`] on.
+    /// Returns true from [`Lease::until`] on.
     #[must_use]
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.until <= now

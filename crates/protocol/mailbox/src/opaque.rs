@@ -1,4 +1,4 @@
-//! Bytes that the mailbox keeps and does not read.
+//! Bytes that the mailbox stores and does not read.
 
 use std::fmt;
 use std::ops::Deref;

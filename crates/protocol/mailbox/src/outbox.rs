@@ -1,8 +1,8 @@
-//! The sender's outbox: nothing enqueued is lost.
+//! The sender's outbox, which loses no enqueued message.
 //!
 //! The outbox keeps the message itself, not the sealed form: a dead letter may be resent days
-//! later, when a text sealed at enqueue would no longer open. It therefore holds payload: protect
-//! it like the ledger.
+//! later, when a text sealed at enqueue would no longer open. Protect the outbox like the ledger,
+//! because it therefore has payload.
 
 mod circuit;
 mod operator;
@@ -25,7 +25,7 @@ use bankrail_values::{BoundedText, HyphenatedUuid, StoreFuture, Timestamp, Value
 use std::fmt::Debug;
 use std::str::FromStr;
 
-/// A receiver's endpoint, as the sender names it: 1 to 200 code points. Not every engine keeps
+/// A receiver's endpoint, as the sender names it: 1 to 200 code points. Some engines cannot store
 /// U+0000.
 pub type EndpointId = BoundedText<1, 200>;
 
@@ -37,8 +37,8 @@ pub struct Outgoing {
     pub endpoint: EndpointId,
     /// The kind of the message.
     pub kind: Kind,
-    /// The sender's identification of the message: the same in each delivery, and unique for the
-    /// endpoint.
+    /// The sender's identification of the message, which is the same in each delivery and unique
+    /// for the endpoint.
     pub message_id: HyphenatedUuid,
     /// The fingerprint of the content.
     pub fingerprint: Fingerprint,
@@ -50,7 +50,7 @@ pub struct Outgoing {
 
 impl Outgoing {
     /// Returns true if both are one message, even if the second was generated again: kind,
-    /// fingerprint and attributes are equal. Engines compare two messages with one
+    /// fingerprint and attributes are equal. Engines use this to compare two messages with the same
     /// [`Outgoing::message_id`].
     #[must_use]
     pub fn has_same_content(&self, other: &Self) -> bool {
@@ -66,13 +66,13 @@ impl Outgoing {
 pub enum Enqueued {
     /// The message is stored now, and due at once.
     New(EntryId),
-    /// The message was stored before, under its `message_id` and for its endpoint: nothing was
+    /// The message was stored before, under its `message_id` and for its endpoint. Nothing was
     /// changed.
     AlreadyStored(EntryId),
 }
 
 impl Enqueued {
-    /// The entry.
+    /// Returns the entry.
     #[must_use]
     pub fn id(self) -> EntryId {
         match self {
@@ -85,13 +85,13 @@ impl Enqueued {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::exhaustive_enums, reason = "engines store each")]
 pub enum OutboxState {
-    /// Waits for its time, or is leased.
+    /// The entry waits for its time, or is leased.
     Pending,
-    /// Delivered.
+    /// The message is delivered.
     Delivered,
-    /// Given up, until it is resent by [`OutboxOperator::resend`].
+    /// The message is not delivered until [`OutboxOperator::resend`].
     DeadLetter,
-    /// Dropped by an operator, and never delivered from then on.
+    /// An operator has dropped the message, which is never delivered.
     Dropped,
 }
 
@@ -104,7 +104,7 @@ impl OutboxState {
         Self::Dropped,
     ];
 
-    /// A stable name, for stores.
+    /// Returns the stable name of the state, for stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -170,11 +170,11 @@ impl OutboxEntry {
 ///
 /// Rules for engines, which the suite of the `testing` feature checks:
 /// - A lease belongs to its owner strictly before `until`. From `until` on another owner may take
-///   the entry; as long as none has, the first owner may still record. Calls by others change
-///   nothing and return `false`.
-/// - Entries of a stopped endpoint are kept and not leased, nor those of one that its [`Circuit`]
-///   holds back.
-/// - `now` is the caller's; a store never reads a clock.
+///   the entry; as long as no other has taken it, the first owner may still record. Calls by others
+///   change nothing and return `false`.
+/// - Entries of an endpoint that is stopped, or that its [`Circuit`] holds back, are stored but
+///   not leased.
+/// - The caller passes `now`; a store never reads a clock.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store messages to deliver",
     label = "not an `Outbox`",
@@ -186,8 +186,8 @@ pub trait Outbox: Debug + Send + Sync {
     ///
     /// Another message ([`Outgoing::has_same_content`]) under a `message_id` that is stored for the
     /// endpoint is an error of the kind
-    /// [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict): it would never be
-    /// delivered.
+    /// [`StoreErrorKind::Conflict`](bankrail_values::StoreErrorKind::Conflict), because it would
+    /// never be delivered.
     fn enqueue<'a>(&'a self, message: &'a Outgoing, now: Timestamp) -> StoreFuture<'a, Enqueued>;
 
     /// Leases pending entries that are due and free. The endpoints take turns ([`LeaseRequest`]);
@@ -201,9 +201,9 @@ pub trait Outbox: Debug + Send + Sync {
     /// Records a delivery and the entry's new state in one step, and ends the lease. Returns
     /// `false`, and records nothing, if the lease is no longer the owner's.
     ///
-    /// `answered` is the endpoint if the delivery shows that it works. Its circuit is closed
-    /// ([`Circuit::closed`]) in the same step: whoever opened it, even if the delivery was under
-    /// way before, and even if the answer is `false`.
+    /// `answered` is the endpoint if the delivery shows that it works. The same step closes the
+    /// endpoint's circuit ([`Circuit::closed`]), whichever worker opened it, even if the delivery
+    /// began before the opening, and even if this returns `false`.
     fn record<'a>(
         &'a self,
         id: EntryId,
@@ -223,41 +223,41 @@ pub trait Outbox: Debug + Send + Sync {
     /// made the lease and only the answer was lost ([`LeaseOwners`](crate::LeaseOwners)).
     fn release_all<'a>(&'a self, owners: &'a [LeaseOwner]) -> StoreFuture<'a, u64>;
 
-    /// Undoes what a clock that was ahead has written. Pending entries that are due after `latest`
-    /// are due now; leases and circuits that last beyond it end. Returns the number of changed
-    /// entries.
+    /// Corrects entries that were written while a clock was ahead. Pending entries that are due
+    /// after `latest` are due now; leases and circuits that last beyond `latest` end. Returns the
+    /// number of changed entries.
     ///
-    /// A worker calls it when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
+    /// A worker calls this when [`LeaseOwners::is_recall_due`](crate::LeaseOwners::is_recall_due)
     /// returns true, with the latest instant that its schedule
-    /// ([`Schedule::longest_delay`](crate::Schedule::longest_delay)) and its leases allow. Workers
-    /// with longer ones over the same store would lose theirs.
+    /// ([`Schedule::longest_delay`](crate::Schedule::longest_delay)) and its leases allow. All
+    /// workers over one store need the same bounds: longer leases and delays of another worker
+    /// would be cut.
     fn recall(&self, latest: Timestamp, now: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Returns the first instant at which a pending entry can be leased: it is due, free of its
-    /// lease, and its endpoint is neither stopped nor held back by its circuit. `None`: there is no
-    /// such entry.
+    /// lease, and its endpoint is neither stopped nor held back by its circuit. `None` if there is
+    /// no such entry.
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Waits until another process may have enqueued a message, so that an idle worker need not
     /// poll often. The wait may also end without a message. Only one of several workers over one
     /// store handle is woken. After an error, and where messages are stored without
-    /// [`Outbox::enqueue`], a worker polls at its own interval. Default: waits for ever.
+    /// [`Outbox::enqueue`], a worker polls at its own interval. The default never completes.
     fn changed(&self) -> StoreFuture<'_, ()> {
         Box::pin(std::future::pending())
     }
 
-    /// Joins a circuit with the one that is kept for an endpoint ([`Circuit::joined`]). Workers
-    /// call it only when a circuit opens or a rest begins, so that it costs a healthy endpoint
-    /// nothing.
+    /// Joins a circuit with the stored one of an endpoint ([`Circuit::joined`]). Workers call this
+    /// only when a circuit opens or a rest begins, so that healthy endpoints cause no calls.
     fn hold_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,
         circuit: Circuit,
     ) -> StoreFuture<'a, ()>;
 
-    /// Lets an endpoint that is up again be tried: its pending entries that wait for a later time
-    /// are due now, as by [`OutboxOperator::resume_endpoint`], and an opening of its circuit ends.
-    /// The circuit itself stays, so that one entry is the trial; so do a rest and a stop.
+    /// Permits a trial of an endpoint that is up again: its pending entries that wait for a later
+    /// time are due now, as by [`OutboxOperator::resume_endpoint`], and an opening of its circuit
+    /// ends. The circuit itself stays, so that one entry is the trial. A rest and a stop stay too.
     ///
     /// An engine may do so in several transactions, the last of which ends the opening.
     fn retry_endpoint<'a>(
@@ -266,7 +266,7 @@ pub trait Outbox: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, ()>;
 
-    /// Stops an endpoint. Stopping a stopped one changes nothing.
+    /// Stops an endpoint. A second stop has no effect.
     fn stop_endpoint<'a>(
         &'a self,
         endpoint: &'a EndpointId,
@@ -279,8 +279,8 @@ pub trait Outbox: Debug + Send + Sync {
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
-/// A sender's store of messages to deliver, as operators see and use it. Only
-/// [`OutboxOperator::find`] and [`Outbox::lease`] return payload.
+/// A sender's store of messages to deliver, as operators use it. Only [`OutboxOperator::find`] and
+/// [`Outbox::lease`] return payload.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store messages to deliver",
     label = "not an `OutboxOperator`",
@@ -291,37 +291,36 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns entries without their payload, in the order of enqueueing. An entry that this
     /// version cannot read is left out.
     ///
-    /// A page costs what its entries cost and those that the engine passes over to fill it, because
-    /// of their kind or their time. Beside that, an engine in memory passes over all entries. If
-    /// PostgreSQL lists the pending or the dropped ones of an endpoint, it passes over those of the
-    /// others; if the delivered ones, over those that the endpoint has in other states. SQLite
-    /// passes over the dropped ones if it lists those, with one search for each endpoint.
+    /// The cost of a page is that of its entries and of those that the engine reads in vain,
+    /// because of their kind or their time. In addition, an engine in memory reads all entries. For
+    /// the pending or dropped entries of an endpoint, PostgreSQL also reads those of other
+    /// endpoints; for its delivered entries, also those in other states. For dropped entries,
+    /// SQLite reads all dropped ones, with one search for each endpoint.
     fn list<'a>(&'a self, query: &'a OutboxQuery) -> StoreFuture<'a, Vec<OutboxSummary>>;
 
     /// Returns an entry without its payload.
     fn summary(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxSummary>>;
 
-    /// Returns every delivery recorded for an entry, in their order, those before a resend
-    /// included.
+    /// Returns all recorded deliveries of an entry in their order, including those before a resend.
     fn deliveries(&self, id: EntryId) -> StoreFuture<'_, Vec<DeliveryRecord>>;
 
     /// Returns an entry with its payload.
     fn find(&self, id: EntryId) -> StoreFuture<'_, Option<OutboxEntry>>;
 
-    /// Makes a dead letter, or an entry that was delivered, pending again: due at once, its
-    /// deliveries counted from zero, its `message_id` unchanged. Returns `false` for an entry that
-    /// is pending, dropped or forgotten.
+    /// Makes a dead letter, or an entry that was delivered, pending again, due at once, with
+    /// deliveries counted from zero and an unchanged `message_id`. Returns `false` for an entry
+    /// that is pending, dropped or forgotten.
     fn resend(&self, id: EntryId, now: Timestamp) -> StoreFuture<'_, bool>;
 
     /// Resends all dead letters of an endpoint, and returns their number. An engine may do so in
     /// several transactions.
     fn resend_all<'a>(&'a self, endpoint: &'a EndpointId, now: Timestamp) -> StoreFuture<'a, u64>;
 
-    /// Drops a pending entry or a dead letter: it is never delivered from then on, and kept with
-    /// its deliveries until it is forgotten. Its `message_id` stays taken.
+    /// Drops a pending entry or a dead letter, which is then never delivered. The entry and its
+    /// deliveries stay stored until they are forgotten, and its `message_id` stays taken.
     ///
     /// An entry under a lease that lasts beyond now is not dropped, because its message may be
-    /// under way. A lease that is over does not prevent it; its late owner then records nothing.
+    /// under way. An expired lease does not prevent the drop; its late owner then records nothing.
     fn drop_entry<'a>(
         &'a self,
         id: EntryId,
@@ -329,10 +328,10 @@ pub trait OutboxOperator: Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, DropOutcome>;
 
-    /// Resumes deliveries to an endpoint, whoever stopped it: its circuit is forgotten, and its
-    /// pending entries that wait for a later time are due now. They are leased in the order of
-    /// enqueueing, after those that were due before, and their deliveries are counted on. Returns
-    /// `false` if the endpoint was not stopped.
+    /// Resumes deliveries to an endpoint, whoever stopped it. Its circuit is removed, and its
+    /// pending entries that wait for a later time are due now. These are leased in the order of
+    /// enqueueing, after those that were due before, and the count of their deliveries goes on.
+    /// Returns `false` if the endpoint was not stopped.
     ///
     /// An engine may do so in several transactions, the last of which ends the stop.
     fn resume_endpoint<'a>(
@@ -344,11 +343,11 @@ pub trait OutboxOperator: Debug + Send + Sync {
     /// Returns the stopped endpoints, by name.
     fn stopped_endpoints(&self) -> StoreFuture<'_, Vec<StoppedEndpoint>>;
 
-    /// Returns the endpoints with a circuit, by name. A rest that is over may still be there.
+    /// Returns the endpoints with a circuit, by name. A circuit may still have a rest that is over.
     fn circuits(&self) -> StoreFuture<'_, Vec<EndpointCircuit>>;
 
-    /// Returns the number of entries in each state, of one endpoint or of all. In SQLite this costs
-    /// the same for any number of entries; the other engines count them. So it is with
+    /// Returns the number of entries in each state, of one endpoint or of all. In SQLite the cost
+    /// does not depend on the number of entries; the other engines count them. The same is true of
     /// [`OutboxOperator::oldest_pending`] and [`OutboxOperator::backlogs`].
     fn counts<'a>(&'a self, endpoint: Option<&'a EndpointId>) -> StoreFuture<'a, OutboxCounts>;
 
@@ -357,7 +356,7 @@ pub trait OutboxOperator: Debug + Send + Sync {
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Returns the backlog of each endpoint that has a pending entry or a dead letter: by name,
-    /// after the name `after`, at most `limit` endpoints and [`OutboxQuery::MAX_LIMIT`].
+    /// after the name `after`, at most `limit` and at most [`OutboxQuery::MAX_LIMIT`] endpoints.
     fn backlogs<'a>(
         &'a self,
         after: Option<&'a EndpointId>,

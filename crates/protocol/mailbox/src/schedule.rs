@@ -51,8 +51,8 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// A schedule of these delays, each stretched or shortened by up to `jitter_percent` (at most
-    /// 100). There are as many deliveries as delays.
+    /// Makes a schedule of these delays, each stretched or shortened by up to `jitter_percent` (at
+    /// most 100). The number of deliveries is that of the delays.
     ///
     /// - The first delay is before the first delivery. Dispatchers and workers ignore it and begin
     ///   at once; callers with a loop of their own may wait for it ([`Schedule::delay`] of 0).
@@ -66,7 +66,7 @@ impl Schedule {
         }
     }
 
-    /// The longest `Retry-After` that is granted; longer ones are cut. Default: 24 h.
+    /// Sets the longest `Retry-After` that is granted; longer ones are cut. Default: 24 h.
     #[must_use]
     pub fn longest_retry_after(mut self, longest: Duration) -> Self {
         self.longest_retry_after = longest;
@@ -79,9 +79,8 @@ impl Schedule {
         asked.min(self.longest_retry_after)
     }
 
-    /// Returns the longest delay, with its jitter. An entry that waits for longer, and for longer
-    /// than a `Retry-After` is [granted](Schedule::granted), has its time from a clock that was
-    /// ahead.
+    /// Returns the longest delay, with its jitter. If an entry waits longer, and longer than the
+    /// longest [granted](Schedule::granted) `Retry-After`, a clock that was ahead has set its time.
     #[must_use]
     pub fn longest_delay(&self) -> Duration {
         let made = 0..u32::try_from(self.delays.len()).unwrap_or(u32::MAX);
@@ -89,20 +88,20 @@ impl Schedule {
         delays.max().unwrap_or_default()
     }
 
-    /// The number of deliveries before a message becomes a dead letter.
+    /// Returns the number of deliveries before a message becomes a dead letter.
     #[must_use]
     pub fn attempts(&self) -> usize {
         self.delays.len()
     }
 
-    /// Returns how long to wait after `made` deliveries, in whole milliseconds. `random` is spread
-    /// evenly over the jitter: 0 gives the shortest delay, `u64::MAX` the longest. `None`: no
-    /// delivery is left.
+    /// Returns the wait after `made` deliveries, in whole milliseconds. `random` is spread evenly
+    /// over the jitter: 0 gives the shortest delay, `u64::MAX` the longest. `None` if no delivery
+    /// is left.
     #[must_use]
     pub fn delay(&self, made: u32, random: u64) -> Option<Duration> {
         let delay = self.delays.get(usize::try_from(made).ok()?)?.as_millis();
         let jitter = delay.saturating_mul(u128::from(self.jitter_percent)) / 100;
-        // An even spread over 0..=2 * jitter; of 292 million years and more it is cut.
+        // The spread is even over 0..=2 * jitter, and is cut at 292 million years.
         let spread = u128::from(random).saturating_mul(2 * jitter + 1) >> 64;
         let millis = delay.saturating_sub(jitter).saturating_add(spread);
         Some(Duration::from_millis(

@@ -37,7 +37,7 @@ use bankrail_values::{StoreFuture, Timestamp};
 use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
-/// Runs a future that never waits for anything outside, as those of the models.
+/// Runs a future that never waits for another task, such as one of the models.
 pub fn run_ready<T>(future: impl Future<Output = T>) -> T {
     let mut future = Box::pin(future);
     let mut context = Context::from_waker(Waker::noop());

@@ -27,33 +27,33 @@ pub struct KnownEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums, reason = "engines act on each")]
 pub enum ReceiveDecision {
-    /// No entry holds the message. Store it, pending and due, and answer
+    /// No entry has the message. Store the message, pending and due, and answer
     /// [`ReceiveOutcome::stored`].
     Store {
-        /// The entry that it contradicts.
+        /// The entry that the message contradicts.
         conflicts_with: Option<EntryId>,
-        /// The entry that it follows.
+        /// The entry that the message follows.
         follows: Option<EntryId>,
-        /// An entry that arrived earlier, is not completed, and follows it: store the new entry's
-        /// number there as [`InboxEntry::follows`](super::InboxEntry::follows), also if the entry is
-        /// a dead letter, because it may be resent.
+        /// An entry that arrived earlier, is not completed, and follows this message: store the new
+        /// entry's number there as [`InboxEntry::follows`](super::InboxEntry::follows), also if the
+        /// entry is a dead letter, because it may be resent.
         followed_by: Option<EntryId>,
     },
-    /// An entry holds the message. Change nothing, and answer this.
+    /// An entry has the message already. Change nothing, and answer this.
     Answer(ReceiveOutcome),
 }
 
 impl ReceiveDecision {
-    /// Decides on a message. `known` are all entries that have a hash in common with it, in any
-    /// order.
+    /// Decides on a message. `known` are all entries that have a hash in common with the message,
+    /// in any order.
     ///
-    /// - The earliest entry with the same content ([`Incoming::has_content`]) holds the message. If
-    ///   it is pending, the message is in progress, else it is a duplicate.
-    /// - If no entry holds it, it is in conflict with the earliest entry of the same kind of
-    ///   content: an interim message with an interim one, a result with a result.
-    /// - Without such an entry it is new. A result follows the earliest interim message. If the
-    ///   result arrived first and is not completed, it follows the interim message that arrives
-    ///   late.
+    /// - The earliest entry with the same content ([`Incoming::has_content`]) has the message. If
+    ///   that entry is pending, the message is in progress, otherwise a duplicate.
+    /// - If no entry has the message, it is in conflict with the earliest entry of the same sort:
+    ///   an interim message with an interim one, a result with a result.
+    /// - Without such an entry the message is new. A result follows the earliest interim message.
+    ///   If the result arrived first and is not completed, it follows the interim message that
+    ///   arrives late.
     #[must_use]
     pub fn of(message: &Incoming, known: Vec<KnownEntry>) -> Self {
         let same = known
@@ -81,7 +81,7 @@ impl ReceiveDecision {
         }
     }
 
-    /// Decides on a message that no entry holds.
+    /// Decides on a message that no entry has.
     fn store(message: &Incoming, known: &[KnownEntry]) -> Self {
         let (alike, other): (Vec<_>, Vec<_>) = known
             .iter()

@@ -18,7 +18,7 @@ pub trait TransactionalInbox: Inbox {
     type Work: Send + 'static;
 
     /// Marks an entry handled and runs `work` in one transaction: both take effect, or neither
-    /// does. After a dropped future, either may be the case.
+    /// does. If the future is dropped, either is possible.
     fn complete_with(
         &self,
         id: EntryId,
@@ -34,7 +34,8 @@ pub trait TransactionalInbox: Inbox {
 pub enum Completion {
     /// The work and the completion of the entry took effect.
     Committed,
-    /// The lease is no longer the owner's: nothing was done, and another may be handling the entry.
+    /// The lease is no longer the owner's. Nothing was done, and another owner may be handling the
+    /// entry.
     LeaseLost,
     /// The work returned this error and was undone. The entry is still the owner's.
     Undone(Box<dyn Error + Send + Sync>),

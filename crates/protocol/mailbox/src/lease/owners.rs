@@ -5,13 +5,13 @@ use bankrail_values::Timestamp;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The time within which a database may still make a lease after the request was sent.
+/// The time after a request for a lease within which a database may still make the lease.
 const MADE_LATE: Duration = Duration::from_secs(30);
 
 /// The maximum number of remembered leases without an answer.
 const MAX_UNANSWERED: usize = 100;
 
-/// The time between two searches for entries of a clock that was ahead.
+/// The time between two searches for entries that were written while a clock was ahead.
 const RECALL_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The owners of one worker's leases: one for each lease, so that a call for one lease never
@@ -46,8 +46,9 @@ const RECALL_INTERVAL: Duration = Duration::from_secs(60);
 /// }
 /// ```
 ///
-/// - A store may make a lease late, after it was released: so it is released again for 30 s.
-/// - The last 100 leases without an answer are remembered. Earlier ones end by themselves.
+/// - A store may make a lease late, after its release, so a lease is released repeatedly for 30
+///   s.
+/// - The last 100 leases without an answer are remembered. Earlier leases end by themselves.
 #[derive(Debug)]
 pub struct LeaseOwners {
     random: [u8; 16],
@@ -65,8 +66,8 @@ struct Unanswered {
 }
 
 impl LeaseOwners {
-    /// The owners of a worker, which 16 bytes from a random generator distinguish from those of
-    /// other workers.
+    /// Makes the owners of a worker, which 16 bytes from a random generator distinguish from those
+    /// of other workers.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 16]) -> Self {
         Self {
@@ -77,9 +78,9 @@ impl LeaseOwners {
         }
     }
 
-    /// Returns true if the worker should look for entries of a clock that was ahead
-    /// ([`Outbox::recall`](crate::Outbox::recall), [`Inbox::recall`](crate::Inbox::recall)) before
-    /// it leases: the first time, once a minute, and when its clock was set back.
+    /// Returns true if the worker should search for entries that were written while a clock was
+    /// ahead ([`Outbox::recall`](crate::Outbox::recall), [`Inbox::recall`](crate::Inbox::recall))
+    /// before it leases: at the first call, once a minute, and after its clock was set back.
     pub fn is_recall_due(&mut self, now: Timestamp) -> bool {
         let is_due = self
             .recalled
@@ -121,8 +122,8 @@ impl LeaseOwners {
         self.unanswered.iter().map(|lease| lease.owner).collect()
     }
 
-    /// Forgets the owners that a release, begun at this instant, has released. Owners whose lease
-    /// may still be made are kept.
+    /// Forgets the owners whose leases a release that began at this instant has released. Owners
+    /// whose lease may still be made stay.
     pub fn given_back(&mut self, began: Instant) {
         self.unanswered
             .retain(|lease| began.saturating_duration_since(lease.asked) < MADE_LATE);

@@ -3,23 +3,25 @@
 use super::EndpointId;
 use bankrail_values::Timestamp;
 
-/// The circuit of an endpoint, shared by all workers over one outbox and kept over a restart. An
-/// endpoint without one is healthy. Workers decide when it opens and for how long; an outbox keeps
-/// it and leases by it. The first delivery that the endpoint answers closes it
-/// ([`Outbox::record`](super::Outbox::record)), whichever worker makes it and whenever it began.
+/// The circuit of an endpoint, shared by all workers over one outbox and stored over a restart. An
+/// endpoint without a circuit is healthy. Workers decide when a circuit opens and for how long; an
+/// outbox stores it and leases accordingly. The first delivery that the endpoint answers closes the
+/// circuit ([`Outbox::record`](super::Outbox::record)), whichever worker makes the delivery and
+/// whenever it began.
 ///
-/// - Open or at rest, its entries are not leased ([`Circuit::is_held`]).
-/// - Once it has opened, and until it is closed, at most one entry of the endpoint is under lease
-///   at once, those of all workers counted ([`Circuit::bound`]): the trial. A worker that crashes
-///   with it delays the next one until the lease is over.
+/// - While the circuit is open or rests, the endpoint's entries are not leased
+///   ([`Circuit::is_held`]).
+/// - From its opening until it is closed, all workers together lease at most one entry of the
+///   endpoint at once ([`Circuit::bound`]), which is the trial. If a worker crashes with the trial,
+///   the next one waits for the end of its lease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "workers and engines make them")]
 pub struct Circuit {
-    /// The number of openings since the endpoint last answered. 0: the circuit is closed.
+    /// The number of openings since the endpoint last answered; 0 if the circuit is closed.
     pub openings: u32,
     /// The end of the last opening.
     pub open_until: Option<Timestamp>,
-    /// The end of the pause that the endpoint asked for.
+    /// The end of the pause that the endpoint demanded.
     pub rests_until: Option<Timestamp>,
 }
 
@@ -49,8 +51,8 @@ impl Circuit {
     }
 
     /// Returns the circuit after `news` of a worker, for engines. If both opened equally often, the
-    /// stored opening stays, so that deliveries that began before it do not lengthen it. The later
-    /// of two rests stays.
+    /// stored opening stays, so that deliveries from before the opening do not lengthen it. The
+    /// later of two rests stays.
     #[must_use]
     pub fn joined(self, news: Self) -> Self {
         let opening = if news.openings > self.openings {

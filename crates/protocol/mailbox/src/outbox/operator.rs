@@ -1,4 +1,4 @@
-//! Types of the operations for operators, without payload.
+//! The types of operators' operations, which have no payload.
 
 use super::{EndpointId, OutboxEntry, OutboxState};
 use crate::kind::Kind;
@@ -22,8 +22,8 @@ pub struct Intervention {
     pub reason: InterventionReason,
 }
 
-/// A stopped endpoint, to which nothing is delivered: an operator stopped it, or a dispatcher did
-/// after its answer 410.
+/// A stopped endpoint, to which nothing is delivered. An operator stopped it, or a dispatcher after
+/// its answer 410.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoppedEndpoint {
@@ -49,7 +49,7 @@ impl StoppedEndpoint {
 
 bankrail_values::options! {
     /// The selection of entries for [`OutboxOperator::list`](super::OutboxOperator::list). `new`
-    /// selects the first 100 of all.
+    /// selects the first 100 of all entries.
     ///
     /// ```
     /// use bankrail_mailbox::{OutboxQuery, OutboxState};
@@ -88,7 +88,7 @@ impl OutboxQuery {
 }
 
 /// An entry without its payload. [`OutboxOperator::deliveries`](super::OutboxOperator::deliveries)
-/// has its deliveries, [`OutboxOperator::find`](super::OutboxOperator::find) its body.
+/// returns the entry's deliveries, [`OutboxOperator::find`](super::OutboxOperator::find) its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboxSummary {
@@ -108,9 +108,10 @@ pub struct OutboxSummary {
     pub due: Timestamp,
     /// The number of deliveries since the message was enqueued or resent.
     pub deliveries: u32,
-    /// The end of its lease, if a worker has one.
+    /// The end of the entry's lease, if there is one.
     pub leased_until: Option<Timestamp>,
-    /// The instant at which the entry was delivered, given up or dropped, if it is not pending.
+    /// The instant at which the entry was delivered, dropped or became a dead letter, if it is not
+    /// pending.
     pub finished_at: Option<Timestamp>,
     /// The author and the reason of the drop, if the entry was dropped.
     pub dropped: Option<Intervention>,
@@ -172,13 +173,13 @@ impl OutboxSummary {
 pub enum DropOutcome {
     /// The entry is dropped, and never delivered from now on.
     Dropped,
-    /// Nothing was changed: a worker may be delivering it. Repeat the call at this instant, or
-    /// after its record.
+    /// Nothing was changed, because a worker may be delivering the message. Repeat the call at this
+    /// instant, or after the delivery's record.
     Leased {
         /// The end of the lease.
         until: Timestamp,
     },
-    /// Nothing was changed: the entry is delivered or dropped already, or does not exist.
+    /// Nothing was changed, because the entry is delivered or dropped already, or does not exist.
     NotOpen,
 }
 
@@ -192,8 +193,8 @@ pub struct EndpointBacklog {
     pub pending: u64,
     /// The number of dead letters.
     pub dead_letters: u64,
-    /// The earliest time at which a pending entry is or was due. Its age is the delay of the
-    /// endpoint's messages.
+    /// The earliest time at which a pending entry is or was due. The time since then is the delay
+    /// of the endpoint's messages.
     pub oldest_due: Option<Timestamp>,
 }
 
@@ -214,12 +215,12 @@ impl EndpointBacklog {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "a number for each `OutboxState`")]
 pub struct OutboxCounts {
-    /// Entries that wait or are leased.
+    /// The number of entries that wait or are leased.
     pub pending: u64,
-    /// Entries that were delivered and are not yet forgotten.
+    /// The number of entries that were delivered and are not yet forgotten.
     pub delivered: u64,
-    /// Entries that were given up.
+    /// The number of dead letters.
     pub dead_letters: u64,
-    /// Entries that were dropped and are not yet forgotten.
+    /// The number of entries that were dropped and are not yet forgotten.
     pub dropped: u64,
 }

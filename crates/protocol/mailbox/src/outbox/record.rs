@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines and workers make them")]
 pub struct DeliveryRecord {
-    /// The begin of the delivery.
+    /// The start of the delivery.
     pub started_at: Timestamp,
     /// The duration of the delivery. Engines store whole milliseconds.
     pub duration: Duration,
@@ -22,23 +22,23 @@ pub struct DeliveryRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DeliveryNote {
-    /// No answer in time.
+    /// There was no answer in time.
     TimedOut,
-    /// No connection.
+    /// There was no connection.
     NoConnection,
-    /// A failed TLS handshake.
+    /// The TLS handshake failed.
     Tls,
-    /// A connection that broke before the answer was complete.
+    /// The connection broke before the answer was complete.
     Broken,
-    /// A redirection, which is never followed.
+    /// The answer was a redirection, which is never followed.
     Redirected,
-    /// A status other than 2xx.
+    /// The answer had a status other than 2xx.
     Refused,
-    /// A status 2xx with a body that is no acknowledgement.
+    /// The answer had a status 2xx, and its body was no acknowledgement.
     Unacknowledged,
-    /// Status 410: the endpoint is gone.
+    /// The answer had the status 410, because the endpoint is gone.
     Gone,
-    /// A message that could not be sealed, because a key is missing or fails.
+    /// The message could not be sealed, because a key is missing or fails.
     NotSealed,
     /// Any other problem.
     Other,
@@ -59,7 +59,7 @@ impl DeliveryNote {
         Self::Other,
     ];
 
-    /// Returns a stable name, for stores.
+    /// Returns the stable name of the note, for stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use super::EndpointId;
 use crate::lease::{EntryId, Lease};
 
-/// A request to lease entries. To leave an endpoint out, stop it
+/// A request to lease entries. To exclude an endpoint, stop it
 /// ([`Outbox::stop_endpoint`](super::Outbox::stop_endpoint)) or hold it back
 /// ([`Outbox::hold_endpoint`](super::Outbox::hold_endpoint)).
 ///
@@ -15,7 +15,7 @@ use crate::lease::{EntryId, Lease};
 ///   first entry waiting for more than one round.
 /// - Of an endpoint whose circuit has opened at most one entry is under lease
 ///   ([`Circuit`](crate::Circuit)).
-/// - Slow endpoints have a limit and a round of their own ([`LeaseRequest::slow`]).
+/// - Slow endpoints have a separate limit and a separate round ([`LeaseRequest::slow`]).
 /// - An entry of a later turn is leased only if enough of the limit stays free
 ///   ([`LeaseRequest::reserve`]).
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub struct LeaseRequest<'a> {
     pub after: Option<&'a EndpointId>,
     /// The maximum number of entries of one endpoint under lease at once.
     pub per_endpoint: u32,
-    /// Endpoints with a limit of their own.
+    /// The slow endpoints, which have a separate limit.
     pub slow: &'a [EndpointId],
     /// The maximum number of entries of slow endpoints.
     pub slow_limit: u32,
@@ -41,7 +41,7 @@ pub struct LeaseRequest<'a> {
 }
 
 impl<'a> LeaseRequest<'a> {
-    /// A request of at most `limit` entries of any endpoints, under this lease.
+    /// Creates a request for at most `limit` entries of any endpoints, under this lease.
     #[must_use]
     pub fn new(lease: Lease, limit: u32) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl<'a> LeaseRequest<'a> {
         }
     }
 
-    /// Sets the endpoint whose entry was leased last, after which the round goes on. Default: the
+    /// Sets the endpoint whose entry was leased last; the round continues after it. Default: the
     /// round begins with the first name.
     #[must_use]
     pub fn after(mut self, endpoint: Option<&'a EndpointId>) -> Self {
@@ -65,9 +65,8 @@ impl<'a> LeaseRequest<'a> {
     }
 
     /// Sets the maximum number of entries of one endpoint under lease at once, by all workers. Only
-    /// leases that last beyond now count. A delivery that outlives its lease may still be under way
-    /// and no longer counts, so a worker leases for longer than its deliveries can take. Default:
-    /// no bound.
+    /// leases that last beyond now count. A delivery that outlives its lease no longer counts, so a
+    /// worker needs leases that are longer than its deliveries. Default: no bound.
     #[must_use]
     pub fn per_endpoint(mut self, entries: u32) -> Self {
         self.per_endpoint = entries;
@@ -103,9 +102,9 @@ impl<'a> LeaseRequest<'a> {
     ///
     /// The candidates are the first due and free entries of each endpoint that is neither stopped
     /// nor held: as many as [`Circuit::bound`](crate::Circuit::bound) of
-    /// [`LeaseRequest::per_endpoint`] allows beside its leases, or as the limit does. A lease that
-    /// is already over does not count, so an endpoint below its bound may have any number of
-    /// candidates.
+    /// [`LeaseRequest::per_endpoint`] allows in addition to its leases, or as many as the limit
+    /// allows. A lease that is already over does not count, so an endpoint below its bound may have
+    /// any number of candidates.
     #[must_use]
     pub fn choose(&self, mut candidates: Vec<LeaseCandidate>) -> Vec<EntryId> {
         let is_next_round = |entry: &LeaseCandidate| {
@@ -147,7 +146,7 @@ pub struct LeaseCandidate {
     pub id: EntryId,
     /// The name of the endpoint.
     pub endpoint: String,
-    /// The turn of the entry, counted from 0: see [`LeaseRequest`].
+    /// The turn of the entry, counted from 0 ([`LeaseRequest`]).
     pub turn: u32,
     /// True if the endpoint is one of [`LeaseRequest::slow`].
     pub slow: bool,

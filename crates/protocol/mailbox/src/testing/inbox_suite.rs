@@ -23,7 +23,7 @@ const KINDS: [Kind; 4] = [
 /// The content of interim messages.
 const INTERIM: u8 = 4;
 
-/// A message with these keys and this content; `delivery` distinguishes deliveries.
+/// Makes a message with these keys and this content; `delivery` distinguishes deliveries.
 fn incoming(keys: &[u8], content: u8, delivery: u64) -> Incoming {
     Incoming {
         kind: KINDS[usize::from(content % 4)].clone(),
@@ -276,7 +276,7 @@ async fn results_follow_interim_messages(inbox: &impl Inbox) {
             .map(|entry| (entry.id, entry.follows))
             .collect::<Vec<_>>()
     };
-    // The interim message first.
+    // The interim message arrives first.
     let interim = inbox
         .receive(&incoming(&[1], INTERIM, 1), at(0))
         .await
@@ -366,7 +366,7 @@ async fn results_follow_interim_messages(inbox: &impl Inbox) {
         "a result is leased once its interim message is completed, and names it"
     );
 
-    // The result first.
+    // The result arrives first.
     let result = inbox
         .receive(&incoming(&[2], 1, 5), at(30))
         .await
@@ -597,7 +597,7 @@ async fn leases_run_out(inbox: &impl Inbox) {
     );
 }
 
-/// Receives a message and leases it, as the only one that is due.
+/// Receives a message and leases it, which must be the only due one.
 async fn leased(inbox: &impl Inbox, message: &Incoming, lease: Lease, now: Timestamp) -> EntryId {
     let received = inbox.receive(message, now).await.expect("receive");
     assert!(
@@ -723,7 +723,8 @@ async fn leases_are_taken_over(inbox: &impl Inbox) {
     );
 }
 
-/// Entries received, leased and released while the clock was ahead.
+/// Checks the correction of entries that were received, leased and released while the clock was
+/// ahead.
 async fn what_a_clock_was_ahead_by_is_undone(inbox: &impl Inbox) {
     let receive = async |number, now| {
         let received = inbox.receive(&incoming(&[number], 1, 1), at(now)).await;
@@ -1040,7 +1041,7 @@ async fn completed_entries_are_forgotten(inbox: &impl Inbox) {
 pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
     let model = ModelInbox::new();
     let mut random = Random::new(seed);
-    // The engine's numbers for the model's.
+    // The engine's entry numbers, by the model's.
     let mut numbers: HashMap<EntryId, EntryId> = HashMap::new();
     let mut known: Vec<EntryId> = vec![EntryId::new(999_999)];
     // A lease whose answer was lost.
@@ -1130,7 +1131,7 @@ pub async fn inbox_against_model(inbox: &impl Inbox, seed: u64, steps: u32) {
                 assert_eq!(got, entries(want, &numbers), "list, {context}");
             }
             11 => {
-                // A new owner, as a worker uses for each lease.
+                // The owner is new, as it is for each lease of a worker.
                 if let Some(lease) = lost.take().filter(|lease| !lease.is_over(now)) {
                     let got = inbox.release_all(&[lease.owner]).await.expect("store");
                     let want = model.release_all(&[lease.owner]).await.expect("store");

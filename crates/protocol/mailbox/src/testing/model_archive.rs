@@ -5,14 +5,13 @@ use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::future::ready;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Records in a list, in the plainest way: the last number, and the records with their content. For
-/// tests only.
+/// An archive in a list, for tests only: the last number, and the records with their content.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct ModelArchive(Mutex<(u64, Vec<(ArchiveRecord, OpaqueBytes)>)>);
 
 impl ModelArchive {
-    /// An empty archive.
+    /// Creates an empty archive.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -11,7 +11,7 @@ use crate::lease::{EntryId, Lease, LeaseOwner};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// An inbox in a list, searched from the start. For tests only: it is lost at the end of the
+/// An inbox in a list that is searched from the start, for tests only: it is lost at the end of the
 /// process.
 #[derive(Debug, Default)]
 pub struct ModelInbox(Mutex<State>);
@@ -50,7 +50,7 @@ impl Stored {
 }
 
 impl ModelInbox {
-    /// An empty inbox.
+    /// Creates an empty inbox.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -266,7 +266,7 @@ impl Inbox for ModelInbox {
 
     fn oldest_pending(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let state = self.state();
-        // In the order of arrival.
+        // Entries are in the order of arrival.
         let first = state
             .stored
             .iter()

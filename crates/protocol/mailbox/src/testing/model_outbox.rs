@@ -11,8 +11,8 @@ use bankrail_values::{StoreErrorKind, StoreFuture, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// An outbox in a list, searched from the start. For tests only: it is lost at the end of the
-/// process.
+/// An outbox in a list that is searched from the start, for tests only: it is lost at the end of
+/// the process.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct ModelOutbox(Mutex<State>);
@@ -75,7 +75,7 @@ impl Stored {
 }
 
 impl ModelOutbox {
-    /// An empty outbox.
+    /// Creates an empty outbox.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -501,7 +501,7 @@ impl OutboxOperator for ModelOutbox {
             stored.entry.state == OutboxState::Pending
                 && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
         });
-        // In the order of enqueueing.
+        // Entries are in the order of enqueueing.
         ready(waiting.next().map(|stored| stored.entry.enqueued_at))
     }
 

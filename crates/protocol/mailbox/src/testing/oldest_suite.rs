@@ -1,4 +1,4 @@
-//! The age of what waits, of every engine.
+//! The rules for the age of the oldest pending entry.
 
 use super::outbox_suite::intervention;
 use super::{at, lease, owner};

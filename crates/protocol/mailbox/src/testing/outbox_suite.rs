@@ -28,7 +28,7 @@ fn outgoing(to: u8, number: u8) -> Outgoing {
     outgoing_with(to, number, b'.')
 }
 
-/// Other content makes another message of the same id.
+/// Makes a message; other content makes another message with the same id.
 fn outgoing_with(to: u8, number: u8, content: u8) -> Outgoing {
     Outgoing {
         endpoint: endpoint(to),
@@ -271,7 +271,8 @@ async fn leases_run_out(outbox: &impl OutboxStore) {
     );
 }
 
-/// Entries enqueued, leased and released, and circuits held, while the clock was ahead.
+/// Checks the correction of entries that were enqueued, leased and released, and of circuits that
+/// were held, while the clock was ahead.
 async fn what_a_clock_was_ahead_by_is_undone(outbox: &impl OutboxStore) {
     let enqueue = async |to, number, now| {
         let stored = outbox.enqueue(&outgoing(to, number), at(now)).await;
@@ -609,7 +610,7 @@ async fn only_leases_that_last_count(outbox: &impl OutboxStore) {
     assert_eq!(ids(&leased), [stored[0]]);
     let leased = outbox.lease(request(1, 20), at(10)).await.expect("lease");
     assert_eq!(ids(&leased), [stored[1]]);
-    // The second lease has ended, whether or not its delivery has: one entry may be leased, the one
+    // The second lease has ended, even if its delivery has not, so one entry may be leased: the one
     // that is due first.
     let leased = outbox.lease(request(2, 30), at(20)).await.expect("lease");
     assert_eq!(
@@ -941,7 +942,7 @@ async fn delivered_entries_are_forgotten(outbox: &impl OutboxStore) {
 pub async fn outbox_against_model(outbox: &impl OutboxStore, seed: u64, steps: u32) {
     let model = ModelOutbox::new();
     let mut random = Random::new(seed);
-    // The engine's numbers for the model's.
+    // The engine's entry numbers, by the model's.
     let mut numbers: HashMap<EntryId, EntryId> = HashMap::new();
     let mut known: Vec<EntryId> = vec![EntryId::new(999_999)];
     let mut now = 0;

@@ -1,6 +1,6 @@
 //! Reproducible choices.
 
-/// SplitMix64: small, evenly distributed and the same on every machine.
+/// A generator of pseudo-random numbers (SplitMix64), which is the same on every machine.
 #[derive(Debug)]
 pub(super) struct Random(u64);
 
@@ -17,12 +17,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// Below `bound`, which is not 0 and fits.
+    /// Returns a small number below `bound`, which is not 0.
     pub(super) fn small(&mut self, bound: u8) -> u8 {
         u8::try_from(self.below(bound.into())).unwrap_or(0)
     }

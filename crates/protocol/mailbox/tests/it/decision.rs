@@ -6,7 +6,7 @@ fn content(number: u8) -> Fingerprint {
     Fingerprint::from_bytes([number; 32])
 }
 
-/// A pending entry with content 1.
+/// Makes a pending entry with content 1.
 fn entry(number: u64) -> KnownEntry {
     KnownEntry {
         id: EntryId::new(number),
@@ -22,7 +22,7 @@ fn decide(known: Vec<KnownEntry>) -> ReceiveDecision {
     ReceiveDecision::of(&message(false), known)
 }
 
-/// A message with content 1.
+/// Makes a message with content 1.
 fn message(interim: bool) -> Incoming {
     Incoming {
         kind: Kind::from_static("a"),
@@ -75,7 +75,7 @@ fn a_result_follows_its_interim_message_in_either_order() {
         let late = ReceiveDecision::of(&message(true), vec![KnownEntry { state, ..other(3) }]);
         assert_eq!(late, new(None, waits), "{state:?}");
     }
-    // A result in conflict is followed by nothing and follows nothing.
+    // A result in conflict neither follows an entry nor is followed by one.
     let conflict = KnownEntry {
         conflicts_with: Some(EntryId::new(1)),
         ..other(3)

@@ -114,14 +114,14 @@ fn an_endpoint_is_held_until_the_later_of_both() {
             assert!(!circuit.is_held(Timestamp::MIN));
         }
     }
-    // One trial follows an opening.
+    // After an opening, the bound is one entry: the trial.
     let bound = |openings, most| circuit(openings, None, None).bound(most);
     assert_eq!(
         [bound(0, 8), bound(1, 8), bound(2, 8), bound(1, 0)],
         [8, 1, 1, 0]
     );
 
-    // The later opening counts, and the longer rest.
+    // The later opening and the longer rest stay.
     let (first, second) = (
         circuit(1, Some(10), Some(30)),
         circuit(2, Some(20), Some(15)),
@@ -135,14 +135,14 @@ fn an_endpoint_is_held_until_the_later_of_both() {
         "news of the same opening is none"
     );
 
-    // An answer ends all but a rest.
+    // An answer ends everything except a rest.
     assert_eq!(second.closed(at(14)), Some(circuit(0, None, Some(15))));
     assert_eq!(second.closed(at(15)), None);
     assert_eq!(circuit(2, Some(20), None).closed(at(0)), None);
 }
 
-/// The numbers of the entries that are chosen, in order. A candidate has its endpoint, its turn and
-/// whether it is slow.
+/// Returns the numbers of the chosen entries, in order. A candidate is its endpoint, its turn, and
+/// true if it is slow.
 fn chosen(request: &LeaseRequest<'_>, candidates: &[(&str, u32, bool)]) -> Vec<u64> {
     let candidates = candidates
         .iter()
@@ -188,12 +188,12 @@ fn endpoints_take_turns() {
         "the one behind the last comes first"
     );
     assert_eq!(chosen(&request(3).after(Some(&c)), &quick), [0, 2, 3]);
-    // What is reserved for each further turn.
+    // One place is reserved for each further turn.
     assert_eq!(chosen(&request(4).reserve(1), &quick), [0, 2, 3]);
     assert_eq!(chosen(&request(5).reserve(1), &quick), [0, 2, 3, 1]);
     assert_eq!(chosen(&request(6).reserve(1), &quick), [0, 2, 3, 1, 4]);
     assert_eq!(chosen(&request(6).reserve(3), &quick), [0, 2, 3]);
-    // Slow endpoints have a limit and an order of their own.
+    // Slow endpoints have a separate limit and a separate order.
     let mixed = [
         ("a", 0, true),
         ("b", 0, false),

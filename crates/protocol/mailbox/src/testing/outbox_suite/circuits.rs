@@ -310,7 +310,7 @@ pub(super) async fn the_first_success_closes_the_circuit(outbox: &impl OutboxSto
         );
         recorded.await.expect("record")
     };
-    // Two workers, as two processes would be.
+    // Two workers lease, as in two processes.
     let leased = outbox
         .lease(LeaseRequest::new(lease(1, 90), 3), at(1))
         .await

@@ -62,7 +62,7 @@ pub(super) async fn entries_are_listed_without_payload(outbox: &impl OutboxStore
         )
         .await;
     assert!(recorded.expect("record"));
-    // In turn: the endpoint after the one that was leased last.
+    // The next turn is that of the endpoint after the last leased one.
     outbox
         .lease(
             LeaseRequest::new(lease(2, 60), 1).after(Some(&endpoint(1))),
