@@ -1,10 +1,10 @@
-//! The kinds of call that have limits of their own, and those limits.
+//! The kinds of call that are limited separately, and their limits.
 
 use crate::{Algorithm, Counting, Policy, Window};
 use bankrail_values::ValueError;
 use std::fmt;
 
-/// A kind of call that is limited and counted by itself: the rows of the specification's table
+/// A kind of call that is limited and counted separately: the rows of the specification's table
 /// (Specification: "Limits"), two budgets for requests that prove nothing (Default), and eight for
 /// other services.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,29 +40,29 @@ pub enum CallType {
     TokenFailure,
     /// Requests without a valid access token of the customer: 60 an hour, 5 a second (Default).
     BearerFailure,
-    /// A kind of call that the specification does not have, so that another service need not use
-    /// one of the specification's. Until [`Limits::set_default`](crate::Limits::set_default) sets
-    /// its limits, one call an hour is allowed: a limit that was forgotten is found at once.
+    /// A kind of call for another service, which the specification does not have. One call an hour
+    /// is allowed until [`Limits::set_default`](crate::Limits::set_default) sets other limits, so
+    /// that a missing call of it is noticed at once.
     Own1,
-    /// Like [`CallType::Own1`].
+    /// A kind of call for another service, like [`CallType::Own1`].
     Own2,
-    /// Like [`CallType::Own1`].
+    /// A kind of call for another service, like [`CallType::Own1`].
     Own3,
-    /// Like [`CallType::Own1`].
+    /// A kind of call for another service, like [`CallType::Own1`].
     Own4,
-    /// Like [`CallType::Own1`].
+    /// A kind of call for another service, like [`CallType::Own1`].
     Own5,
-    /// Like [`CallType::Own1`].
+    /// A kind of call for another service, like [`CallType::Own1`].
     Own6,
-    /// Like [`CallType::Own1`].
+    /// A kind of call for another service, like [`CallType::Own1`].
     Own7,
-    /// Like [`CallType::Own1`].
+    /// A kind of call for another service, like [`CallType::Own1`].
     Own8,
 }
 
 impl CallType {
     /// The call types of this crate: the twelve of the specification's table in its order, then the
-    /// two budgets for failures. Without [`CallType::Own1`] and the like.
+    /// two budgets for failures, without [`CallType::Own1`] to `Own8`.
     pub const ALL: [Self; 14] = [
         Self::GraphQl,
         Self::Token,
@@ -83,7 +83,7 @@ impl CallType {
     /// The number of all call types.
     pub(crate) const COUNT: usize = Self::Own8.index() + 1;
 
-    /// The name and the windows, longest first.
+    /// Returns the name and the windows, longest first.
     const fn row(self) -> (&'static str, &'static [Window]) {
         match self {
             Self::GraphQl => ("graphql", const { &[per_hour(10_000), per_second(5)] }),
@@ -114,8 +114,8 @@ impl CallType {
         }
     }
 
-    /// Returns a short name for keys, metrics and configuration, such as `mandate-creation`. It
-    /// never changes.
+    /// Returns the short name for keys, metrics and configuration, such as `mandate-creation`,
+    /// which never changes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         self.row().0
@@ -129,17 +129,17 @@ impl CallType {
     }
 
     pub(crate) const fn index(self) -> usize {
-        // The discriminants count from 0, so they are the places in arrays by call type.
+        // The discriminants count from 0, so they are the indexes in arrays by call type.
         self as usize
     }
 }
 
-/// The limit of [`CallType::Own1`] and the like until another is set.
+/// The limit of [`CallType::Own1`] to `Own8` until another one is set.
 const ONE_AN_HOUR: &[Window] = &[per_hour(1)];
 
 /// Returns the default limits of a call type: [`CallType::default_windows`] under
-/// [`Algorithm::Sliding`] and [`Counting::Attempts`] (Default: which algorithm applies to which type
-/// is not shown).
+/// [`Algorithm::Sliding`] and [`Counting::Attempts`] (Default: the specification does not state
+/// which algorithm applies to which type).
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, default_limits};

@@ -5,19 +5,18 @@ use crate::{Algorithm, CostError, Counting, Policy, State, Window};
 use bankrail_values::Timestamp;
 use std::time::Duration;
 
-/// Decides on one request of `cost` at `now` and charges it: all windows of `policy` in one step,
+/// Decides on one request of `cost` at `now` and charges it to all windows of `policy` in one step,
 /// in exact integers, without allocation and without a clock (Specification: "Limits", rules 2 and
 /// 3).
 ///
-/// A request is allowed if in every window
-/// `(current + cost) × length + previous × remaining ≤ limit × length`, the second term only under
-/// [`Algorithm::Sliding`]. [`Counting::Attempts`] charges every window, then compares;
-/// [`Counting::Admitted`] charges every window if the request is allowed and none if not. A cost of
-/// 0 charges nothing, leaves the state untouched, and is refused only where the rate is above the
-/// limit.
+/// A request is allowed if in every window `(current + cost) × length + previous × remaining ≤
+/// limit × length`, where the second term counts only under [`Algorithm::Sliding`].
+/// [`Counting::Attempts`] charges every window, then compares; [`Counting::Admitted`] charges every
+/// window if the request is allowed and none if not. A cost of 0 charges nothing, leaves the state
+/// untouched, and is refused only where the rate is above the limit.
 ///
-/// A `now` before the last charge gives no calls beyond the limit, and nobody waits until the clock
-/// has reached a time that was wrong ([`State`]).
+/// A `now` before the last charge gives no calls beyond the limit, and no customer waits until the
+/// clock has reached a wrong time ([`State`]).
 ///
 /// ```
 /// use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
@@ -31,8 +30,8 @@ use std::time::Duration;
 /// ```
 ///
 /// # Errors
-/// [`CostError`] when `cost` is above the limit of a window: it never fits. Nothing is charged
-/// then.
+/// [`CostError`] when `cost` is above the limit of a window, so that it never fits. Nothing is
+/// charged.
 #[inline]
 pub fn decide(
     state: &mut State,
@@ -46,8 +45,8 @@ pub fn decide(
     }))
 }
 
-/// Decides as [`decide`] does, on a cost that can fit. `elapsed` returns the milliseconds since the
-/// window of the policy at an index began, at an instant.
+/// Decides as [`decide`] does, on a cost that can fit. For the index of a window and an instant,
+/// `elapsed` returns the milliseconds since that window began.
 #[inline]
 pub(crate) fn judge(
     state: &mut State,
@@ -64,7 +63,7 @@ pub(crate) fn judge(
     });
     if cost > 0 && (refused == 0 || policy.counting() == Counting::Attempts) {
         for (slot, window) in after.slots_mut().iter_mut().zip(policy.windows()) {
-            // A counter under the limit is also under the ceiling.
+            // The sum needs no check: a counter under the limit is also under the ceiling.
             slot.current = if refused == 0 {
                 slot.current.saturating_add(cost)
             } else {
@@ -73,8 +72,8 @@ pub(crate) fn judge(
         }
         *state = after;
     } else if cost > 0 && after.high_water_millis() < state.high_water_millis() {
-        // Otherwise each further request would count what is ahead in its own window, until the
-        // clock has reached it.
+        // The time is stored even without a charge: otherwise each further request would count the
+        // charges ahead in its own window, until the clock has reached them.
         *state = after;
     }
     Decision {
@@ -87,10 +86,11 @@ pub(crate) fn judge(
     }
 }
 
-/// The answer to one request: whether it is allowed, what is left, and when it would be allowed.
+/// The decision on one request: its permission, the rest of the limit, and the time of the next
+/// chance.
 ///
-/// It is a snapshot: its times hold as long as the key is not charged again and the policy does not
-/// change.
+/// A decision is a snapshot: its times are right as long as the key is not charged again and the
+/// policy does not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a refused request must not be served"]
 pub struct Decision {
@@ -98,7 +98,7 @@ pub struct Decision {
     policy: Policy,
     asked_at: Timestamp,
     cost: u32,
-    /// One bit per window of the policy.
+    /// The windows that refused the request, with one bit per window of the policy.
     refused: u8,
     clock_was_ahead: bool,
 }
@@ -118,7 +118,7 @@ pub struct WindowStatus {
 }
 
 impl Decision {
-    /// The decision on a request that has been charged.
+    /// Makes the decision on a request that has been charged.
     #[inline]
     pub(crate) fn allowed(after: State, charge: &crate::Charge<'_>) -> Self {
         Self {
@@ -131,11 +131,11 @@ impl Decision {
         }
     }
 
-    /// The decision that an engine elsewhere made. `after` is the key's state after it, for the
-    /// windows of `policy` and as of the time that the engine took. `refused` holds for each window
-    /// whether it refused. `clock_was_ahead` is that of the [method](Self::clock_was_ahead).
+    /// Makes the decision of an engine elsewhere. `after` is the key's state after it, for the
+    /// windows of `policy` and as of the engine's time. `refused` is true for each window that
+    /// refused. `clock_was_ahead` has the meaning of the [method](Self::clock_was_ahead).
     ///
-    /// For engines of [`CounterStore`](crate::CounterStore); other callers use [`decide`].
+    /// This is for engines of [`CounterStore`](crate::CounterStore); other callers use [`decide`].
     #[must_use = "a refused request must not be served"]
     pub fn from_engine(
         after: State,
@@ -171,37 +171,38 @@ impl Decision {
     }
 
     /// Returns true if the key's last charge was more than two lengths of the longest window ahead
-    /// of this request. Its counts were dropped, because only a wrong clock makes them.
+    /// of this request. The key's counts were dropped, because only a wrong clock makes such
+    /// counts.
     #[must_use]
     pub const fn clock_was_ahead(&self) -> bool {
         self.clock_was_ahead
     }
 
-    /// The policy that decided.
+    /// Returns the policy of the decision.
     #[must_use]
     pub const fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// The cost of the request; may be 0.
+    /// Returns the cost of the request, which may be 0.
     #[must_use]
     pub const fn cost(&self) -> u32 {
         self.cost
     }
 
-    /// The time of the request, or the time of the store that decided.
+    /// Returns the time of the request, or that of the store that decided.
     #[must_use]
     pub const fn asked_at(&self) -> Timestamp {
         self.asked_at
     }
 
-    /// The key's counters after the decision.
+    /// Returns the key's counters after the decision.
     #[must_use]
     pub const fn state(&self) -> &State {
         &self.after
     }
 
-    /// Each window of the policy, longest first.
+    /// Returns each window of the policy with its status, longest first.
     pub fn windows(&self) -> impl ExactSizeIterator<Item = WindowStatus> {
         self.policy
             .windows()
@@ -215,14 +216,15 @@ impl Decision {
             })
     }
 
-    /// The greatest cost that would still be allowed at the time of the decision; `None` without a
-    /// limit.
+    /// Returns the greatest cost that would still be allowed at the time of the decision; `None`
+    /// without a limit.
     #[must_use]
     pub fn remaining(&self) -> Option<u32> {
         self.windows().map(|status| status.remaining).min()
     }
 
-    /// The window that refused the request; of several, the one that refuses longest.
+    /// Returns the window that refused the request; of several windows, the one that refuses
+    /// longest.
     #[must_use]
     pub fn refused_by(&self) -> Option<Window> {
         let refused = self
@@ -232,8 +234,8 @@ impl Decision {
         refused.max_by_key(|window| self.opening_of(*window, self.cost))
     }
 
-    /// When this request would be allowed: refused at every earlier millisecond, allowed at this
-    /// one. `None` if it was allowed.
+    /// Returns the first millisecond at which this request would be allowed; `None` if it was
+    /// allowed.
     #[must_use]
     pub fn retry_at(&self) -> Option<Timestamp> {
         (!self.is_allowed()).then(|| self.opening(self.cost))
@@ -242,8 +244,8 @@ impl Decision {
     /// Returns the time from [`Decision::asked_at`] until the request would be allowed, at most two
     /// lengths of the longest window. `None` if it was allowed.
     ///
-    /// The request may be refused again after that only where the key was charged by another clock,
-    /// which was ahead by less than [`State::MAX_SKEW`].
+    /// After that time, the request may be refused again only if another clock, which was ahead by
+    /// less than [`State::MAX_SKEW`], has charged the key.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let longest = self.policy.windows().first()?.length();
@@ -251,7 +253,8 @@ impl Decision {
         Some(wait.min(2 * longest))
     }
 
-    /// [`Decision::retry_after`] in whole seconds, rounded up and at least 1, for `Retry-After`.
+    /// Returns [`Decision::retry_after`] in whole seconds, rounded up and at least 1, for
+    /// `Retry-After`.
     #[must_use]
     pub fn retry_after_seconds(&self) -> Option<u64> {
         self.retry_after().map(|wait| {
@@ -261,18 +264,18 @@ impl Decision {
         })
     }
 
-    /// The first instant, not before the decision, at which a request of `cost` is allowed if
-    /// nothing is charged until then.
+    /// Returns the first instant, not before the decision, at which a request of `cost` is allowed
+    /// if nothing is charged until then.
     ///
     /// # Errors
-    /// [`CostError`] when `cost` is above the limit of a window: it never fits.
+    /// [`CostError`] when `cost` is above the limit of a window, so that it never fits.
     pub fn next_chance(&self, cost: u32) -> Result<Timestamp, CostError> {
         self.policy.check_cost(cost)?;
         Ok(self.opening(cost))
     }
 
-    /// Every window lets a request pass from some instant on, so the last of these instants is
-    /// exact.
+    /// Returns the first instant at which all windows allow `cost`: the last of the windows' first
+    /// instants.
     fn opening(&self, cost: u32) -> Timestamp {
         let openings = self
             .policy
@@ -286,8 +289,8 @@ impl Decision {
         Timestamp::saturating_from_unix_millis(latest)
     }
 
-    /// The first instant at which `cost` fits into `window`; once it fits, it fits for good,
-    /// because counters only lose weight until something is charged.
+    /// Returns the first instant at which `cost` fits into `window`. From then on it fits, because
+    /// counters only lose weight until the next charge.
     fn opening_of(&self, window: Window, cost: u32) -> i64 {
         let now = self.after.high_water_millis();
         let length = window.millis();
@@ -296,7 +299,8 @@ impl Decision {
         };
         let end = self.end_of(window);
         let length = i64::from(length);
-        // The time before the end of a piece at which `previous` weighs no more than `room`.
+        // Returns the time before the end of a window at which `previous` weighs no more than
+        // `room`.
         let weighs_less = |previous: u32, room: u64| match (room * length.unsigned_abs())
             .checked_div(previous.into())
         {

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// [`Limits`] over counters, in this process or shared by several machines. The limits may change
 /// while requests are being judged.
 ///
-/// Without a runtime, or where nothing may be awaited, [`Limits::charge`] and
+/// Without a runtime, or in code that may not await, [`Limits::charge`] and
 /// [`MemoryCounters::charge`] do the same in two steps.
 ///
 /// ```
@@ -30,7 +30,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct Limiter {
     limits: RwLock<Limits>,
     counters: Arc<dyn CounterStore>,
-    /// The number of decisions that dropped counts of a clock that was ahead.
+    /// The number of decisions that dropped counts from a clock that was ahead.
     ahead: AtomicU64,
 }
 
@@ -46,11 +46,11 @@ impl Limiter {
     }
 
     /// Decides on one request and charges it, under the policy in force for this customer and call
-    /// type at `now`; see [`decide`](crate::decide). A cost of 0 charges nothing. With the feature
+    /// type at `now`, like [`decide`](crate::decide). A cost of 0 charges nothing. With the feature
     /// `metrics` the decision is counted.
     ///
     /// # Errors
-    /// [`CheckError::Cost`] when `cost` is above the limit of a window: nothing is charged.
+    /// [`CheckError::Cost`] when `cost` is above the limit of a window, and nothing is charged.
     /// [`CheckError::Store`] when the counters do not answer and the call type's [`OnStoreFailure`]
     /// is [`OnStoreFailure::Refuse`].
     pub async fn check(
@@ -79,23 +79,23 @@ impl Limiter {
         answer
     }
 
-    /// The policy in force for this customer's calls at `now`.
+    /// Returns the policy in force for this customer's calls at `now`.
     #[must_use]
     pub fn policy(&self, customer: &str, call_type: CallType, now: Timestamp) -> Policy {
         *self.read().policy(customer, call_type, now)
     }
 
-    /// Changes the limits. Each decision is under one policy. Counters survive a change as
-    /// described at [`Limits`].
+    /// Changes the limits. Each decision is under one policy. [`Limits`] documents which counters
+    /// survive a change.
     pub fn change_limits(&self, change: impl FnOnce(&mut Limits)) {
         change(&mut self.limits.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Logs counts that a wrong clock made: the first time, the second, the fourth and so on,
-    /// because each customer may have some.
+    /// Logs counts that a wrong clock made, at the first, the second, the fourth and so on, because
+    /// each customer may have some.
     #[cold]
     fn warn_of_clock(&self, call_type: CallType, now: Timestamp) {
-        // Relaxed: nothing else depends on the number.
+        // Relaxed, because nothing else depends on the number.
         let times = self.ahead.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         if times.is_power_of_two() {
             tracing::warn!(%call_type, %now, times, "counts of a clock that was ahead were dropped");
@@ -108,7 +108,7 @@ impl Limiter {
 }
 
 impl Default for Limiter {
-    /// The specification's table, counted in this process.
+    /// Returns the specification's table, counted in this process.
     fn default() -> Self {
         Self::new(Limits::default(), Arc::new(MemoryCounters::default()))
     }
@@ -134,7 +134,7 @@ fn count(call_type: CallType, answer: &Result<CheckOutcome, CheckError>) {
 pub enum CheckOutcome {
     /// The counters decided.
     Decided(Decision),
-    /// The counters did not answer, and the request is allowed; see [`OnStoreFailure::Allow`].
+    /// The counters did not answer, and the request is allowed ([`OnStoreFailure::Allow`]).
     Unchecked {
         /// The reason why the counters did not decide.
         error: StoreError,
@@ -151,7 +151,7 @@ impl CheckOutcome {
         }
     }
 
-    /// The decision, if there was one.
+    /// Returns the decision, if there was one.
     #[must_use]
     pub const fn decision(&self) -> Option<&Decision> {
         match self {
@@ -161,11 +161,11 @@ impl CheckOutcome {
     }
 }
 
-/// A [`Limiter`] did not decide.
+/// The reason why a [`Limiter`] did not decide.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// The cost never fits. Nothing was charged.
+    /// The cost is above the limit of a window and never fits. Nothing was charged.
     #[error("the request can never be allowed")]
     Cost(#[from] CostError),
     /// The counters did not answer. The kind of the error shows if they may have charged.

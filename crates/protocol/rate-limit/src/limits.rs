@@ -5,8 +5,8 @@ use crate::{CallType, Charge, CostError, Policy};
 use bankrail_values::Timestamp;
 use hashbrown::HashMap;
 
-/// The reaction to a request while the counters do not answer, chosen for each call type: a type
-/// that moves money refuses, one that only reads may go on.
+/// The reaction to a request while the counters do not answer. Choose it for each call type: one
+/// that moves money should refuse, one that only reads may go on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnStoreFailure {
@@ -17,11 +17,12 @@ pub enum OnStoreFailure {
     Allow,
 }
 
-/// The policies of all customers: one for each call type, and those agreed with single customers,
-/// for good or until a given time. (Specification: "Limits", rule 1: "Limits may be changed on
-/// request per customer; temporary limits can be requested for ad hoc use".)
+/// The policies of all customers: one for each call type, and those of single customers, permanent
+/// or until a given time. (Specification: "Limits", rule 1: "Limits may be changed on request per
+/// customer; temporary limits can be requested for ad hoc use".)
 ///
-/// - A customer's temporary policy comes before its own policy, and that before the call type's.
+/// - A customer's temporary policy has precedence over its own policy, and that over the call
+///   type's.
 /// - The counter of a window survives a change to a policy with a window of the same length. A
 ///   customer who has used 20 of 25 an hour has used 20 of 50 after the limit is raised.
 /// - A policy without a window of that length loses the counter. Give a temporary policy every
@@ -59,8 +60,8 @@ struct Override {
 }
 
 impl Limits {
-    /// The specification's table for every call type (see [`default_limits`]) and
-    /// [`OnStoreFailure::Refuse`].
+    /// Creates the limits of the specification's table for every call type ([`default_limits`]),
+    /// with [`OnStoreFailure::Refuse`].
     #[must_use]
     pub fn new() -> Self {
         let mut defaults = [default_limits(CallType::Own1); CallType::COUNT];
@@ -74,11 +75,11 @@ impl Limits {
         }
     }
 
-    /// A request of `customer` under the policy in force at `now`, to be charged to counters. A
-    /// cost of 0 charges nothing.
+    /// Makes a request of `customer` under the policy in force at `now`, to be charged to counters.
+    /// A cost of 0 charges nothing.
     ///
     /// # Errors
-    /// [`CostError`] when `cost` is above the limit of a window: it never fits.
+    /// [`CostError`] when `cost` is above the limit of a window, so that it never fits.
     #[inline]
     pub fn charge<'a>(
         &'a self,
@@ -96,7 +97,7 @@ impl Limits {
         )
     }
 
-    /// The policy in force for this customer's calls at `now`.
+    /// Returns the policy in force for this customer's calls at `now`.
     #[must_use]
     #[inline]
     pub fn policy(&self, customer: &str, call_type: CallType, now: Timestamp) -> &Policy {
@@ -107,7 +108,7 @@ impl Limits {
             .unwrap_or_else(|| self.default_policy(call_type))
     }
 
-    /// The policy of customers without a policy of their own.
+    /// Returns the policy of customers without a policy of their own.
     #[must_use]
     #[inline]
     pub fn default_policy(&self, call_type: CallType) -> &Policy {
@@ -133,7 +134,7 @@ impl Limits {
             .unwrap_or_default()
     }
 
-    /// Changes what happens to requests of this type while the counters do not answer.
+    /// Sets the reaction to requests of this type while the counters do not answer.
     pub fn set_on_store_failure(&mut self, call_type: CallType, reaction: OnStoreFailure) {
         *self
             .on_store_failure
@@ -153,8 +154,8 @@ impl Limits {
         );
     }
 
-    /// Gives a customer a policy that ends by itself: `until` is the first instant at which it no
-    /// longer holds. It replaces an earlier temporary one.
+    /// Gives a customer a policy that ends by itself: `until` is the first instant at which the
+    /// policy no longer applies. An earlier temporary policy is replaced.
     pub fn set_temporary(
         &mut self,
         customer: &str,
@@ -193,7 +194,7 @@ impl Limits {
     fn agreed(&self, customer: &str, call_type: CallType, now: Timestamp) -> Option<&Policy> {
         let agreed = self.overrides.get(customer)?.iter();
         let in_force = agreed.filter(|entry| entry.call_type == call_type && entry.holds_at(now));
-        // A temporary one comes first.
+        // A temporary policy has precedence.
         in_force
             .max_by_key(|entry| entry.until)
             .map(|entry| &entry.policy)

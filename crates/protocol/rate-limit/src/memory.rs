@@ -9,17 +9,17 @@ use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use shard::Shard;
 use table::hash_of;
 
-/// Counters in this process: exact under threads, bounded, without a background task.
+/// Counters in this process, which are exact under threads, bounded, and need no background task.
 ///
-/// - A key is a customer's text and a call type. Each lives in one of up to 64 shards; one short
+/// - A key is a customer's text and a call type. Each key is in one of up to 64 shards. One short
 ///   lock covers all windows of a key, so that a decision is atomic over them.
 /// - A key takes 64 bytes and a place in an index; a text of more than 18 bytes is stored beside
 ///   them.
-/// - A key is forgotten once it has expired ([`State::expires_at`](crate::State::expires_at)): each
-///   call looks at a few other keys, [`MemoryCounters::forget_expired`] at all keys.
-/// - It reads no clock: [`Charge::now`] decides. Reading `SystemClock` takes about as long as a
-///   decision; `CoarseClock` of `bankrail-values` (feature `coarse-clock`) takes a tenth of that
-///   and is some milliseconds late.
+/// - A key is forgotten once it has expired ([`State::expires_at`](crate::State::expires_at)):
+///   each call examines a few other keys, [`MemoryCounters::forget_expired`] all keys.
+/// - The counters read no clock: [`Charge::now`] decides. Reading `SystemClock` takes about as
+///   long as a decision; `CoarseClock` of `bankrail-values` (feature `coarse-clock`) takes a tenth
+///   of that and is some milliseconds late.
 ///
 /// ```
 /// use bankrail_rate_limit::{CallType, Limits, MemoryCounters};
@@ -46,14 +46,14 @@ pub struct MemoryCounters {
     hasher: foldhash::fast::RandomState,
 }
 
-/// The number of keys that [`MemoryCounters`] hold, and the reaction to one more.
+/// The maximum number of keys of [`MemoryCounters`], and the reaction to one more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capacity {
     /// The maximum number of keys. They are spread over shards by a hash, so a shard can be full a
     /// little earlier.
     pub max_keys: usize,
-    /// The reaction to a new key when its shard is full of keys that still count.
+    /// The reaction to a new key when its shard is full of unexpired keys.
     pub on_full: OnFull,
 }
 
@@ -61,16 +61,16 @@ pub struct Capacity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnFull {
-    /// The call fails with [`FullError`]: a customer cannot escape a limit by using up the room
-    /// with other keys.
+    /// The call fails with [`FullError`], so that a customer cannot escape a limit by filling the
+    /// room with other keys.
     RefuseNew,
-    /// Removes the key that was charged longest ago, among the next 64. A customer whose key is
+    /// The key that was charged longest ago, among the next 64, is removed. A customer whose key is
     /// removed starts with empty counters.
     EvictStalest,
 }
 
 impl Capacity {
-    /// A capacity of this many keys, and the reaction to a new key when there is no room.
+    /// Makes a capacity of this many keys, with the reaction to a new key when there is no room.
     #[must_use]
     pub const fn new(max_keys: usize, on_full: OnFull) -> Self {
         Self { max_keys, on_full }
@@ -78,18 +78,18 @@ impl Capacity {
 }
 
 impl Default for Capacity {
-    /// A million keys, then [`OnFull::RefuseNew`].
+    /// Returns a million keys, with [`OnFull::RefuseNew`].
     fn default() -> Self {
         Self::new(1_000_000, OnFull::RefuseNew)
     }
 }
 
 impl MemoryCounters {
-    /// Empty counters for at most this many keys.
+    /// Creates empty counters for at most this many keys.
     #[expect(clippy::disallowed_types, reason = "as the field")]
     #[must_use]
     pub fn new(capacity: Capacity) -> Self {
-        // At least 64 keys a shard, so that an uneven spread does not matter much.
+        // A shard has at least 64 keys, so that an uneven spread does not matter much.
         let shards = (capacity.max_keys / 64).clamp(1, 64);
         let shards = 1 << shards.ilog2();
         let shard = |_| Lock::new(Shard::new(capacity.max_keys / shards, capacity.on_full));
@@ -99,17 +99,17 @@ impl MemoryCounters {
         }
     }
 
-    /// Decides on one request and charges it; see [`decide`](crate::decide).
+    /// Decides on one request and charges it, like [`decide`](crate::decide).
     ///
     /// # Errors
-    /// [`FullError`] when the key is new and there is no room for it. Nothing is charged then.
+    /// [`FullError`] when the key is new and there is no room for it. Nothing is charged.
     pub fn charge(&self, charge: &Charge<'_>) -> Result<Decision, FullError> {
         let hash = self.hash(charge.customer(), charge.call_type());
-        // One lock for all windows of the key, so that they are one decision.
+        // One lock covers all windows of the key, so that they are one decision.
         self.shard(hash).lock().charge(hash, charge, &self.hasher)
     }
 
-    /// Forgets what a customer has used of a call type.
+    /// Resets the counters of a customer's calls of one type.
     pub fn reset(&self, customer: &str, call_type: CallType) {
         let hash = self.hash(customer, call_type);
         self.shard(hash)
@@ -124,14 +124,15 @@ impl MemoryCounters {
         }
     }
 
-    /// Returns the number of keys held.
+    /// Returns the number of stored keys.
     #[must_use]
     pub fn len(&self) -> usize {
-        // One lock after another: the sum is of no single instant, and no charge waits for it.
+        // The locks are taken one after the other, so the sum is of no single instant and delays no
+        // charge.
         self.shards.iter().map(|shard| shard.lock().len()).sum()
     }
 
-    /// Returns true if no key is held.
+    /// Returns true if no key is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -144,8 +145,8 @@ impl MemoryCounters {
 
     #[inline]
     fn shard(&self, hash: u64) -> &Lock<Shard> {
-        // Bits that the table inside a shard does not use: it takes the lowest and the highest
-        // seven.
+        // The shard's index uses other bits than the shard's table, which uses the lowest and the
+        // highest seven.
         let at = usize::try_from(hash >> 48 & 63).unwrap_or(0) & (self.shards.len() - 1);
         self.shards
             .get(at)
@@ -167,7 +168,7 @@ impl CounterStore for MemoryCounters {
     }
 }
 
-/// The table has no room for a new key; see [`OnFull::RefuseNew`]. Nothing was charged.
+/// The error of a new key for which there is no room ([`OnFull::RefuseNew`]). Nothing was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no room for another key")]
 #[non_exhaustive]

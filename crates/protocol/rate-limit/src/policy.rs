@@ -10,13 +10,13 @@ pub const MAX_WINDOWS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
-    /// The current window alone (Specification: "Limits", rule 2). Around a boundary twice the
-    /// limit can pass in an instant.
+    /// Only the current window counts (Specification: "Limits", rule 2). Around a boundary, twice
+    /// the limit can pass at once.
     Fixed,
-    /// The current window plus the previous one weighted by what remains of the current one
-    /// (Specification: "Limits", rule 3). There is no double burst in an instant. Yet up to twice
-    /// the limit less one can pass within some trailing window: the limit at the end of one window,
-    /// then as fast as allowed in the next.
+    /// The current window counts, and the previous one weighted by the rest of the current one
+    /// (Specification: "Limits", rule 3). There is no double burst at once. Yet up to twice the
+    /// limit less one can pass within a trailing window: the limit at the end of one window, then
+    /// as fast as allowed in the next.
     Sliding,
 }
 
@@ -24,21 +24,21 @@ pub enum Algorithm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Counting {
-    /// Every request, refused ones too, in every window: the specification to the letter ("each
-    /// request increments the window counter"). A client that keeps sending above the limit is
-    /// refused for as long as it does: at 12 a minute against 10 a minute, forever. Twenty requests
-    /// within a second can use up an hour of ten.
+    /// Every request counts in every window, even a refused one, as the specification demands
+    /// literally ("each request increments the window counter"). A client that keeps sending above
+    /// the limit is refused as long as it does: at 12 a minute against 10 a minute, without end.
+    /// Twenty requests within a second can use up an hour of ten.
     Attempts,
-    /// Admitted requests only, all or nothing: a refusal charges no window. A client that keeps
-    /// sending gets exactly the limit. A client paces itself in this way, because a request that it
-    /// does not send is not counted.
+    /// Only admitted requests count, in all windows; a refusal charges no window. A client that
+    /// keeps sending gets exactly the limit. A client's own pacer counts in this way, because the
+    /// provider does not count a request that is not sent.
     Admitted,
 }
 
 /// The limits of one decision: up to three windows of different lengths, an algorithm and a
 /// counting.
 ///
-/// Windows are kept longest first, so two policies are equal if they allow the same.
+/// Windows are stored longest first, so two policies are equal if they allow the same requests.
 ///
 /// ```
 /// use bankrail_rate_limit::{Algorithm, Counting, Policy, Window};
@@ -53,7 +53,7 @@ pub enum Counting {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Policy {
     windows: [Window; MAX_WINDOWS],
-    /// The lowest limit, `u32::MAX` without windows, so that a cost is compared once.
+    /// The lowest limit, or `u32::MAX` without windows, so that a cost is compared once.
     lowest: u32,
     length: u8,
     algorithm: Algorithm,
@@ -67,7 +67,7 @@ const UNUSED: Window = match Window::from_millis(1, 1) {
 };
 
 impl Policy {
-    /// A policy of these windows, in any order. Without windows everything is allowed.
+    /// Makes a policy of these windows, in any order. Without windows all requests are allowed.
     ///
     /// # Errors
     /// [`PolicyError`] for more than [`MAX_WINDOWS`] and for two windows of one length.
@@ -106,7 +106,7 @@ impl Policy {
         })
     }
 
-    /// A policy that allows everything.
+    /// Makes a policy that allows all requests.
     #[must_use]
     pub const fn unlimited() -> Self {
         Self {
@@ -118,21 +118,21 @@ impl Policy {
         }
     }
 
-    /// The same windows under another algorithm.
+    /// Returns the same policy with another algorithm.
     #[must_use]
     pub const fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
         self.algorithm = algorithm;
         self
     }
 
-    /// The same windows with another counting.
+    /// Returns the same policy with another counting.
     #[must_use]
     pub const fn with_counting(mut self, counting: Counting) -> Self {
         self.counting = counting;
         self
     }
 
-    /// The windows, longest first.
+    /// Returns the windows, longest first.
     #[must_use]
     #[inline]
     pub fn windows(&self) -> &[Window] {
@@ -141,7 +141,7 @@ impl Policy {
             .unwrap_or(&self.windows)
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
@@ -156,7 +156,7 @@ impl Policy {
     /// Checks that a request of this cost can be allowed at all.
     ///
     /// # Errors
-    /// [`CostError`] when it exceeds the limit of a window: waiting would not help.
+    /// [`CostError`] when the cost exceeds the limit of a window, so that waiting does not help.
     #[inline]
     pub fn check_cost(&self, cost: u32) -> Result<(), CostError> {
         if cost <= self.lowest {
@@ -204,17 +204,17 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// Windows that are not a valid policy.
+/// The error of windows that make no valid policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// More than [`MAX_WINDOWS`].
+    /// There are more than [`MAX_WINDOWS`] windows.
     #[error("expected at most 3 windows, found {found}")]
     TooMany {
         /// The number of windows.
         found: usize,
     },
-    /// Two windows of one length.
+    /// Two windows have the same length.
     #[error("expected windows of different lengths, found {window} and another of its length")]
     Repeated {
         /// The window whose length occurs twice.
@@ -222,14 +222,14 @@ pub enum PolicyError {
     },
 }
 
-/// A cost above a window's limit: no waiting makes it fit. A fault of the caller, not a refusal;
-/// nothing was charged.
+/// The error of a cost above a window's limit, which never fits. This is the caller's mistake and
+/// not a refusal; nothing was charged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a cost of {cost} never fits a limit of {window}")]
 #[non_exhaustive]
 pub struct CostError {
-    /// The cost asked for.
+    /// The requested cost.
     pub cost: u32,
-    /// The longest window that it exceeds.
+    /// The longest window whose limit the cost exceeds.
     pub window: Window,
 }

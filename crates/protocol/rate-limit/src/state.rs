@@ -7,10 +7,10 @@ use std::time::Duration;
 
 /// The counters of one key under one policy: 44 bytes, no allocation.
 ///
-/// It holds the time of the last charge, and for each window its length, the count of the current
-/// window and that of the one before. Because it knows the lengths that it counted, it may be used
-/// with another policy at any time. Windows of the same length keep their counts, whether the limit
-/// is raised or lowered; others start empty.
+/// A state has the time of the last charge, and for each window its length, the count of the
+/// current window and that of the previous one. Because a state has the lengths of its windows, it
+/// may be used with another policy at any time. Windows of the same length keep their counts,
+/// whether the limit is raised or lowered; others start empty.
 ///
 /// The time may be ahead of a request, because clocks differ or one has been set back.
 ///
@@ -22,13 +22,13 @@ use std::time::Duration;
 ///   ahead, so they are no evidence of calls in this time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// The time of the last charge in milliseconds, as bytes so that the whole needs no padding.
+    /// The time of the last charge in milliseconds, as bytes so that the struct needs no padding.
     high_water: [u8; 8],
-    /// A place whose `length` is zero is not used.
+    /// The counters of the windows. A place whose `length` is zero is unused.
     slots: [Counts; MAX_WINDOWS],
 }
 
-/// The counters of one window, also for engines that keep a [`State`] elsewhere.
+/// The counters of one window, also for engines that store a [`State`] elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs)] // the stored form: a new field would be another format
 pub struct Counts {
@@ -48,10 +48,10 @@ const EMPTY: Counts = Counts {
 };
 
 impl State {
-    /// The most that the clocks of machines in use differ. A minute.
+    /// The maximum difference between the clocks of machines in use: one minute.
     pub const MAX_SKEW: Duration = Duration::from_secs(60);
 
-    /// A state without counts.
+    /// Creates a state without counts.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -60,8 +60,8 @@ impl State {
         }
     }
 
-    /// The state that [`State::high_water`] and [`State::counts`] described; `None` for more than
-    /// [`MAX_WINDOWS`], for a length that is zero or repeated, for counters above
+    /// Makes a state from the values of [`State::high_water`] and [`State::counts`]. Returns `None`
+    /// for more than [`MAX_WINDOWS`], for a length that is zero or repeated, for counters above
     /// [`Window::ceiling`], and for counts without a time.
     #[must_use]
     pub fn from_counts(high_water: Option<Timestamp>, counts: &[Counts]) -> Option<Self> {
@@ -85,7 +85,7 @@ impl State {
         Some(state)
     }
 
-    /// The time of the last charge; `None` before the first one.
+    /// Returns the time of the last charge; `None` before the first one.
     #[must_use]
     pub fn high_water(&self) -> Option<Timestamp> {
         match self.high_water_millis() {
@@ -94,13 +94,13 @@ impl State {
         }
     }
 
-    /// The counters, in the order of the policy that charged last.
+    /// Returns the counters, in the order of the policy that charged last.
     pub fn counts(&self) -> impl Iterator<Item = Counts> {
         self.slots.into_iter().take_while(|slot| slot.length != 0)
     }
 
-    /// The first instant from which this state is equivalent to a new one, because no counter has
-    /// any weight left under either algorithm. `None` if that holds at any time.
+    /// Returns the first instant from which on this state is equivalent to a new one, because no
+    /// counter has any weight left under either algorithm. `None` if no counter has any weight now.
     #[must_use]
     pub fn expires_at(&self) -> Option<Timestamp> {
         self.expires_at_millis()
@@ -134,7 +134,8 @@ impl State {
         &mut self.slots
     }
 
-    /// An empty state that judges requests shortly before `millis` as of `millis`.
+    /// Creates an empty state that judges requests shortly before `millis` as if they came at
+    /// `millis`.
     pub(crate) fn starting_at(millis: i64) -> Self {
         Self {
             high_water: millis.to_ne_bytes(),
@@ -142,7 +143,7 @@ impl State {
         }
     }
 
-    /// Returns true if the counts are of more than two lengths of the longest window ahead of
+    /// Returns true if the counts are from more than two lengths of the longest window ahead of
     /// `now`, so that all are dropped.
     pub(crate) fn is_ahead(&self, policy: &Policy, now: Timestamp) -> bool {
         let lead = self.high_water_millis().saturating_sub(now.unix_millis());
@@ -203,10 +204,10 @@ impl State {
         after
     }
 
-    /// Charges a request that is allowed at every point of the windows, as most are, and returns
+    /// Charges a request that is allowed whatever the rest of the windows, as most are, and returns
     /// true. `holds` returns true if an instant is in the current window of that length at an
-    /// index. Charges nothing and returns false unless the policy's windows are those counted so
-    /// far and none has turned since.
+    /// index. Charges nothing and returns false if the policy has other windows than the state, or
+    /// if a window has ended since.
     #[inline]
     pub(crate) fn charge_within(
         &mut self,
@@ -255,8 +256,8 @@ impl State {
 }
 
 impl Counts {
-    /// Moves the counters from an earlier window to one that began `behind` milliseconds
-    /// after the time that they are of.
+    /// Moves the counters from an earlier window to one that began `behind` milliseconds after
+    /// their own time.
     #[inline]
     fn turn(&mut self, behind: u64) {
         self.previous = if behind <= u64::from(self.length) {
@@ -267,8 +268,8 @@ impl Counts {
         self.current = 0;
     }
 
-    /// Moves the counters from a later window to the present one. They are of a time `ahead`
-    /// milliseconds from now.
+    /// Moves the counters, whose time is `ahead` milliseconds from now, from a later window to the
+    /// present one.
     #[cold]
     #[inline(never)]
     fn turn_back(&mut self, window: Window, ahead: u64) {
@@ -280,9 +281,10 @@ impl Counts {
         self.previous = 0;
     }
 
-    /// Returns true if a request of `cost` fits beside the counters, when `remaining` milliseconds
-    /// of the window remain: `(current + cost) * length + previous * remaining <= limit * length`,
-    /// with the previous window left out under [`Algorithm::Fixed`]. Every product is at most 2^53.
+    /// Returns true if a request of `cost` fits in addition to the counters, when `remaining`
+    /// milliseconds of the window remain: `(current + cost) * length + previous * remaining <=
+    /// limit * length`, with the previous window left out under [`Algorithm::Fixed`]. Every product
+    /// is at most 2^53.
     #[inline]
     pub(crate) fn fits(
         &self,
@@ -320,7 +322,7 @@ pub(crate) fn start(now: i64, length: u32) -> i64 {
 /// Returns the milliseconds from the start of the window that holds `now`: less than `length`.
 #[inline]
 pub(crate) fn elapsed(now: i64, length: u32) -> u64 {
-    // Whole seconds until the year 2106: the constants divide by multiplying, and what is left is a
+    // Whole seconds until the year 2106: the constants divide by multiplying, and the rest is a
     // 32-bit division, several times as fast as a 64-bit one.
     if length.is_multiple_of(1_000)
         && let Ok(millis) = u64::try_from(now)

@@ -1,12 +1,12 @@
-//! The trait of the engines that keep counters.
+//! The trait of the engines that store counters.
 
 use crate::{CallType, CostError, Decision, Policy};
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
 
-/// One request to be decided: its customer, call type, policy, time and cost. The cost is at most
-/// the limit of each of the policy's windows. [`Limits::charge`](crate::Limits::charge) makes one
-/// under the policy in force.
+/// One request to be decided on: its customer, call type, policy, time and cost. The cost is at
+/// most the limit of each of the policy's windows. [`Limits::charge`](crate::Limits::charge) makes
+/// one under the policy in force.
 #[derive(Clone, Copy, Debug)]
 pub struct Charge<'a> {
     customer: &'a str,
@@ -17,10 +17,10 @@ pub struct Charge<'a> {
 }
 
 impl<'a> Charge<'a> {
-    /// A request of `customer`.
+    /// Makes a request of `customer`.
     ///
     /// # Errors
-    /// [`CostError`] when `cost` is above the limit of a window of `policy`: it never fits.
+    /// [`CostError`] when `cost` is above the limit of a window of `policy`, so that it never fits.
     #[inline]
     pub fn new(
         customer: &'a str,
@@ -39,42 +39,43 @@ impl<'a> Charge<'a> {
         })
     }
 
-    /// The customer.
+    /// Returns the customer.
     #[must_use]
     pub const fn customer(&self) -> &'a str {
         self.customer
     }
 
-    /// The call type. A customer's call types are counted separately.
+    /// Returns the call type. A customer's call types are counted separately.
     #[must_use]
     pub const fn call_type(&self) -> CallType {
         self.call_type
     }
 
-    /// The policy.
+    /// Returns the policy.
     #[must_use]
     pub const fn policy(&self) -> &'a Policy {
         self.policy
     }
 
-    /// The caller's time. An engine shared by several machines may take its own instead.
+    /// Returns the caller's time. An engine that several machines share may use its own time
+    /// instead.
     #[must_use]
     pub const fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// The cost; 0 charges nothing.
+    /// Returns the cost; 0 charges nothing.
     #[must_use]
     pub const fn cost(&self) -> u32 {
         self.cost
     }
 }
 
-/// An engine that keeps counters: in this process ([`MemoryCounters`](crate::MemoryCounters)), in a
-/// file that outlives it, or on a server that several machines share.
+/// An engine that stores counters: in this process ([`MemoryCounters`](crate::MemoryCounters)), in
+/// a file that outlives it, or on a server that several machines share.
 ///
-/// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) kept for
-/// each customer and call type.
+/// Every engine answers as [`decide`](crate::decide) does on a [`State`](crate::State) for each
+/// customer and call type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep counters",
     label = "not a `CounterStore`",

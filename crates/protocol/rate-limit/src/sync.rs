@@ -1,4 +1,4 @@
-//! The lock of a shard: loom's in its models, the standard library's otherwise.
+//! The lock of a shard: loom's in its models, otherwise the standard library's.
 
 #[cfg(loom)]
 use loom::sync::{Mutex, MutexGuard};
@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 #[cfg(not(loom))]
 use std::sync::{Mutex, MutexGuard};
 
-/// A value alone on a pair of cache lines, so that two shards' locks never share one.
+/// A lock alone on a pair of cache lines, so that two shards' locks never share one.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Lock<T>(Mutex<T>);
@@ -16,8 +16,8 @@ impl<T> Lock<T> {
         Self(Mutex::new(value))
     }
 
-    /// No code panics between two changes of the counters that belong together, so a poisoned lock
-    /// is used like any other.
+    /// Takes the lock. No code panics between two related changes of the counters, so a poisoned
+    /// lock is used like any other.
     #[inline]
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

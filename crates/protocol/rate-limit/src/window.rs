@@ -1,4 +1,4 @@
-//! One window of a policy: a length and how much fits into it.
+//! One window of a policy: a length and a limit.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use std::time::Duration;
 /// integers.
 pub(crate) const MAX_PRODUCT: u64 = 1 << 52;
 
-/// A window: time is cut into pieces of `length`, aligned to the floor of the UNIX timestamp, and
-/// at most `limit` fit into one (Specification: "Limits", rules 2 and 3).
+/// A length and a limit of calls. Windows begin at multiples of `length` since the UNIX epoch, and
+/// at most `limit` calls fit into one (Specification: "Limits", rules 2 and 3).
 ///
 /// - `length`: 1 millisecond to 2^32 − 1 milliseconds (49 days), whole milliseconds;
 /// - `limit`: 1 to 2^32 − 1, and `limit` × `length` in milliseconds at most 2^52 (1,250,999,896 an
@@ -29,7 +29,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window of this length and limit.
+    /// Makes a window of this length and limit.
     ///
     /// # Errors
     /// [`WindowError`] outside the bounds of the type.
@@ -42,7 +42,7 @@ impl Window {
         Self::from_millis(millis as u32, limit)
     }
 
-    /// At most `limit` in each second.
+    /// Makes a window of at most `limit` in each second.
     ///
     /// # Errors
     /// [`WindowError`] outside the bounds of the type.
@@ -50,7 +50,7 @@ impl Window {
         Self::from_millis(1_000, limit)
     }
 
-    /// At most `limit` in each minute.
+    /// Makes a window of at most `limit` in each minute.
     ///
     /// # Errors
     /// [`WindowError`] outside the bounds of the type.
@@ -58,8 +58,8 @@ impl Window {
         Self::from_millis(60_000, limit)
     }
 
-    /// At most `limit` in each hour. Hours start on UTC hours, also where the wall clock is half an
-    /// hour off.
+    /// Makes a window of at most `limit` in each hour. Hours start on UTC hours, also in time zones
+    /// with an offset of half an hour.
     ///
     /// # Errors
     /// [`WindowError`] outside the bounds of the type.
@@ -73,7 +73,7 @@ impl Window {
                 found: Duration::ZERO,
             });
         }
-        // Widening casts: `u64::from` is not `const`.
+        // These casts only widen; `u64::from` is not `const`.
         if limit == 0 || limit as u64 * millis as u64 > MAX_PRODUCT {
             return Err(WindowError::Limit {
                 found: limit,
@@ -83,25 +83,26 @@ impl Window {
         Ok(Self { millis, limit })
     }
 
-    /// The length.
+    /// Returns the length.
     #[must_use]
     pub const fn length(self) -> Duration {
         Duration::from_millis(self.millis as u64)
     }
 
-    /// The limit.
+    /// Returns the limit.
     #[must_use]
     pub const fn limit(self) -> u32 {
         self.limit
     }
 
-    /// The length in milliseconds.
+    /// Returns the length in milliseconds.
     #[must_use]
     pub const fn millis(self) -> u32 {
         self.millis
     }
 
-    /// The value at which this window's counters stop: the lesser of 2^32 − 1 and 2^52 ÷ length.
+    /// Returns the value at which this window's counters stop: the smaller one of 2^32 − 1 and 2^52
+    /// ÷ length.
     #[must_use]
     pub fn ceiling(self) -> u32 {
         u32::try_from(MAX_PRODUCT / u64::from(self.millis)).unwrap_or(u32::MAX)
@@ -114,22 +115,22 @@ impl fmt::Display for Window {
     }
 }
 
-/// A length or limit outside the bounds of [`Window`].
+/// The error of a length or limit outside the bounds of [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WindowError {
-    /// Zero, too long, or not whole milliseconds.
+    /// The length is zero, too long, or not in whole milliseconds.
     #[error("expected a window of 1 to 4294967295 whole milliseconds, found {found:?}")]
     Length {
-        /// The length asked for.
+        /// The requested length.
         found: Duration,
     },
-    /// Zero, or too large for exact arithmetic over this length.
+    /// The limit is zero, or too large for exact arithmetic over this length.
     #[error(
         "expected a limit of at least 1 whose product with {length:?} in milliseconds is at most 2^52, found {found}"
     )]
     Limit {
-        /// The limit asked for.
+        /// The requested limit.
         found: u32,
         /// The window's length.
         length: Duration,

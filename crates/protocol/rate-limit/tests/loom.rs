@@ -1,5 +1,5 @@
-//! Every interleaving of two threads. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p bankrail-rate-limit --release --test loom`.
+//! Tests of every interleaving of two threads. Run them with `RUSTFLAGS="--cfg loom" cargo test -p
+//! bankrail-rate-limit --release --test loom`.
 #![cfg(loom)]
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing)] // helpers outside of test functions
 
@@ -10,7 +10,7 @@ use bankrail_values::Timestamp;
 use loom::sync::Arc;
 use loom::thread;
 
-/// One customer's counters, and the policy that it is charged under.
+/// One customer's counters, and the policy of its charges.
 struct Counters {
     counters: MemoryCounters,
     policy: Policy,
@@ -42,7 +42,7 @@ fn allowed_under(counters: &Counters, policy: &Policy, millis: i64) -> u32 {
     u32::from(counters.counters.charge(&charge).unwrap().is_allowed())
 }
 
-/// Runs both, each on a thread of its own, and adds up their results.
+/// Runs both functions, each on its own thread, and returns the sum of their results.
 fn both(counters: &Arc<Counters>, one: fn(&Counters) -> u32, other: fn(&Counters) -> u32) -> u32 {
     let shared = Arc::clone(counters);
     let one = thread::spawn(move || one(&shared));
@@ -66,8 +66,8 @@ fn one_thread_rolls_the_window_over_while_the_other_is_late() {
         assert_eq!(allowed(&counters, 500), 1);
         let late = |counters: &Counters| allowed(counters, 999);
         let next = |counters: &Counters| allowed(counters, 1_000);
-        // The hour has one place left. The first thread gets it, and the late one cannot be judged
-        // before the other.
+        // The hour has one place left. One thread gets it, and the late request cannot count before
+        // the other one.
         assert_eq!(both(&counters, late, next), 1);
         assert_eq!(allowed(&counters, 0), 0);
     });
@@ -89,8 +89,8 @@ fn forgetting_and_charging_at_once_loses_no_charge() {
     });
 }
 
-/// The limit is raised from one to two while requests come: some are charged under the one, some
-/// under the other.
+/// The limit is raised from one to two while requests arrive, so that some are charged under each
+/// limit.
 #[test]
 fn a_raised_limit_is_never_exceeded() {
     loom::model(|| {

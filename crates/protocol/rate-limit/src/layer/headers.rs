@@ -8,8 +8,8 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Writes `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): for each
-/// window its quota and length, and what is left of it and until when, in seconds rounded up.
-/// Nothing is written for a policy without windows.
+/// window its quota and length, the rest of the quota, and the time until the window's end in
+/// seconds, rounded up. Nothing is written for a policy without windows.
 #[doc(hidden)]
 pub fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
     let (mut policy, mut left) = (String::new(), String::new());
@@ -42,7 +42,7 @@ pub fn write_rate_limit(decision: &Decision, out: &mut HeaderMap) {
     }
 }
 
-/// The name of a window.
+/// Returns the name of a window.
 pub(super) fn name_of(window: Window) -> String {
     match window.millis() {
         1_000 => "second".to_owned(),

@@ -9,13 +9,13 @@ use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use std::fmt::Write as _;
 
-/// A request that is not served, and why.
+/// The reason why a request is not served.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LimitRefusal {
     /// The limit is used up: 429, with `Retry-After`.
     Exceeded(Decision),
-    /// The counters could not be reached, and the limits refuse requests then: 503.
+    /// The counters could not be reached, and the limits refuse requests in that case: 503.
     Unreachable(StoreError),
     /// The request names no customer to charge, and the caller of the layer refuses such requests
     /// with this status.
@@ -23,8 +23,8 @@ pub enum LimitRefusal {
 }
 
 impl Limiter {
-    /// Charges one request. `Ok(None)` if the counters did not answer and the limits allow requests
-    /// then.
+    /// Charges one request. Returns `Ok(None)` if the counters did not answer and the limits allow
+    /// requests in that case.
     ///
     /// # Errors
     /// [`LimitRefusal`]: the request must not be served.
@@ -48,7 +48,7 @@ impl Limiter {
 }
 
 impl LimitRefusal {
-    /// The status of the answer.
+    /// Returns the status of the answer.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
@@ -58,7 +58,7 @@ impl LimitRefusal {
         }
     }
 
-    /// Writes `Retry-After` in whole seconds, rounded up, so that a request at that time is served;
+    /// Writes `Retry-After` in whole seconds, rounded up, so that a request at that time is served,
     /// and `RateLimit` and `RateLimit-Policy` if `rate_limit` is true. Nothing is written unless a
     /// limit is used up.
     pub fn write_headers(&self, rate_limit: bool, out: &mut HeaderMap) {
@@ -78,14 +78,14 @@ impl LimitRefusal {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefusalBody {
-    /// The media type; `None` for no body.
+    /// The media type; `None` without a body.
     pub content_type: Option<HeaderValue>,
     /// The bytes of the body.
     pub bytes: Bytes,
 }
 
 impl RefusalBody {
-    /// A JSON body.
+    /// Makes a JSON body.
     #[must_use]
     pub fn json(text: impl Into<Bytes>) -> Self {
         Self {
@@ -94,8 +94,8 @@ impl RefusalBody {
         }
     }
 
-    /// A problem (RFC 9457). An exceeded limit has the type `quota-exceeded` and names the windows
-    /// that refused; the request's key is the `instance`.
+    /// Makes a problem (RFC 9457). An exceeded limit has the type `quota-exceeded` and names the
+    /// windows that refused; the request's key is the `instance`.
     #[must_use]
     pub fn problem(refusal: &LimitRefusal, key: Option<RequestKey>) -> Self {
         let status = refusal.status();

@@ -27,7 +27,7 @@ pub struct LimitKey {
 }
 
 impl LimitKey {
-    /// The limit of this customer for this kind of call.
+    /// Names the limit of this customer for this kind of call.
     #[must_use]
     pub fn new(customer: impl Into<String>, call_type: CallType) -> Self {
         Self {
@@ -59,10 +59,11 @@ type BodyOf = dyn Fn(&LimitRefusal, &Parts) -> RefusalBody + Send + Sync;
 ///
 /// - A refusal has the status and `Retry-After` of its [`LimitRefusal`]; its body is empty, or that
 ///   of [`LimitLayerOptions::body`].
-/// - `X-RequestKey` is handled by `bankrail-http`'s `RequestKeyLayer`, which belongs further out.
+/// - The `RequestKeyLayer` of `bankrail-http` handles `X-RequestKey` and belongs outside of this
+///   layer.
 /// - A request with a limit is charged for every answer of the inner services.
-/// - Put the layer behind a layer that proves who calls: a caller that can choose the key can use
-///   up the limit of others.
+/// - Put the layer behind a layer that authenticates the caller: a caller that can choose the key
+///   can use up the limit of others.
 #[derive(Clone)]
 pub struct LimitLayer {
     limiter: Arc<Limiter>,
@@ -89,7 +90,7 @@ impl Default for LimitLayerOptions {
 }
 
 impl LimitLayerOptions {
-    /// The defaults.
+    /// Creates the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -105,7 +106,7 @@ impl LimitLayerOptions {
         self
     }
 
-    /// Refuses with a problem (RFC 9457); see [`RefusalBody::problem`].
+    /// Sets a problem (RFC 9457) as the body of refusals ([`RefusalBody::problem`]).
     #[must_use]
     pub fn problem_json(self) -> Self {
         self.body(|refusal, request| {
@@ -113,7 +114,8 @@ impl LimitLayerOptions {
         })
     }
 
-    /// Adds `RateLimit-Policy` and `RateLimit` to every answer to a charged request. Default: no.
+    /// If true, every answer to a charged request has `RateLimit-Policy` and `RateLimit`. Default:
+    /// false.
     #[must_use]
     pub fn rate_limit_headers(mut self, wanted: bool) -> Self {
         self.rate_limit_headers = wanted;
@@ -143,7 +145,7 @@ impl LimitLayer {
         }
     }
 
-    /// The headers to add to the answer, or the refusal.
+    /// Charges the request, and returns the headers to add to the answer, or the refusal.
     async fn admit<B: From<Bytes>>(&self, request: &Parts) -> Result<HeaderMap, Response<B>> {
         let mut headers = HeaderMap::new();
         let (refusal, call_type) = match (self.key)(request) {
@@ -251,7 +253,8 @@ where
     fn call(&mut self, request: Request<A>) -> Self::Future {
         let (parts, body) = request.into_parts();
         let layer = self.layer.clone();
-        // The service that was polled ready serves; the clone is polled before it serves.
+        // The service that was polled ready serves this request; the clone is polled before the
+        // next one.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         Box::pin(async move {

@@ -17,14 +17,14 @@ pub(super) struct Shard {
     /// The place where the next search for expired keys starts.
     cursor: usize,
     calls: u8,
-    /// Every forgotten key had expired by then. A new key may be one of them after the clock
-    /// stepped back, so a charge before this time counts as one at this time.
+    /// The time by which all forgotten keys had expired. After the clock stepped back, a new key
+    /// may be a forgotten one, so a charge before this time counts as one at this time.
     forgotten_until: i64,
 }
 
-/// Keys examined by a new key and by every 64th call.
+/// The number of keys that a new key and every 64th call examine.
 const LOOKS: usize = 4;
-/// Keys examined before a new one is refused or another evicted.
+/// The number of keys that are examined before a new one is refused or another evicted.
 const LOOKS_WHEN_FULL: usize = 64;
 
 impl Shard {
@@ -157,7 +157,7 @@ impl Shard {
         if self.on_full == OnFull::RefuseNew {
             return Err(FullError);
         }
-        // Nothing had expired, so the same keys are still in the same places.
+        // No key had expired, so the same keys are still in the same places.
         self.cursor = start;
         let looked_at = (0..LOOKS_WHEN_FULL.min(self.table.len()))
             .filter_map(|_| self.step())
@@ -178,8 +178,8 @@ impl Shard {
     }
 }
 
-/// The start of the last window of each call type: most requests come in the same window as
-/// the one before, so that nothing has to be divided.
+/// The start of the last window of each call type. Most requests come in the same window as the
+/// previous one, and then need no division.
 #[derive(Debug, Default)]
 struct Turns([[Turn; MAX_WINDOWS]; CallType::COUNT]);
 
@@ -221,8 +221,8 @@ impl Turn {
         self.length == length && self.elapsed(now) < u64::from(length)
     }
 
-    /// Returns the milliseconds since the start. Before the start this wraps around to more than
-    /// any length.
+    /// Returns the milliseconds since the start of the window. For an instant before the start, the
+    /// result wraps around to more than any length.
     #[inline]
     fn elapsed(&self, now: i64) -> u64 {
         now.wrapping_sub(self.start).cast_unsigned()
@@ -283,7 +283,7 @@ mod tests {
                 }
             }
         }
-        // Another policy of the same call type has a window of another length in the same place.
+        // Another policy of the same call type has a window of another length at the same index.
         let mut elapsed_at = elapsed_in(turns.of(CallType::Payment));
         for length in [3_600_000, 86_400_000, 60_000, 3_600_000] {
             assert_eq!(

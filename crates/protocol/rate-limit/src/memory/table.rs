@@ -61,7 +61,7 @@ impl Table {
         if customer.len() > SHORT {
             return self.place_of_long(hash, customer, call_type);
         }
-        // Without a call, so that nothing has to be saved before it.
+        // The comparison makes no call, so that no registers have to be saved.
         self.find_entry(hash, |entry| {
             entry.call_type == call_type
                 && entry
@@ -141,7 +141,8 @@ impl Table {
 impl Keys {
     fn push(&mut self, customer: &str, call_type: CallType, state: State) {
         if self.entries.len() == self.entries.capacity() {
-            // By an eighth: doubling would leave up to half of the memory unused.
+            // The table grows by an eighth, because doubling would leave up to half of the memory
+            // unused.
             self.entries.reserve_exact(self.entries.len() / 8 + 8);
         }
         let mut text = [0; SHORT];
@@ -180,7 +181,7 @@ impl Keys {
 
     #[inline]
     fn customer<'a>(&'a self, entry: &'a Entry) -> &'a [u8] {
-        // `LONG` is more than the length of any short text.
+        // `LONG` exceeds the length of any short text.
         entry
             .text
             .get(..usize::from(entry.length))
@@ -195,7 +196,7 @@ impl Keys {
     }
 }
 
-/// The place of a long text, as it stands in its entry.
+/// Encodes the slab index of a long text for its entry.
 fn written(at: u32) -> [u8; SHORT] {
     let mut text = [0; SHORT];
     for (to, from) in text.iter_mut().zip(at.to_ne_bytes()) {

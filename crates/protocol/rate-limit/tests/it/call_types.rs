@@ -5,7 +5,7 @@ use bankrail_rate_limit::{
     default_limits,
 };
 
-/// Specification: "Limits". `0` stands for n/a.
+/// Specification: "Limits": the table's rows, with `0` for n/a.
 #[test]
 fn the_table_row_by_row() {
     let table: [(CallType, u32, u32, u32); 12] = [
@@ -106,7 +106,7 @@ fn a_call_type_of_ones_own_has_a_name_and_limits_of_its_own() {
         let forgotten = *Limits::new().default_policy(call_type);
         assert_eq!(forgotten.windows(), [Window::per_hour(1).unwrap()]);
     }
-    // Each is limited and counted by itself.
+    // Each call type is limited and counted separately.
     let mut limits = Limits::new();
     limits.set_default(own[1], hourly(2));
     limits.set_default(own[7], hourly(3));

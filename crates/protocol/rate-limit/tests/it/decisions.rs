@@ -129,7 +129,8 @@ fn a_limit_of_one_slides() {
             .unwrap()
             .is_allowed()
     );
-    // Any weight of the one before is too much beside one more, so the whole next window is lost.
+    // Any weight of the previous window is too much for one more request, so the whole next window
+    // is lost.
     let refused = decide(&mut state, &policy, at(1_000), 1).unwrap();
     assert_eq!(refused.retry_at(), Some(at(2_000)));
     assert!(
@@ -139,8 +140,8 @@ fn a_limit_of_one_slides() {
     );
 }
 
-/// A sliding counter bounds trailing windows by twice the limit less one, and reaches that, as the
-/// crate's documentation says.
+/// A sliding counter admits at most twice the limit less one in a trailing window, and can reach
+/// that, as the crate's documentation states.
 #[test]
 fn a_sliding_counter_admits_two_limits_less_one_in_a_trailing_window() {
     const HOUR: i64 = 3_600_000;
@@ -153,8 +154,8 @@ fn a_sliding_counter_admits_two_limits_less_one_in_a_trailing_window() {
         let mut state = State::new();
         let last = HOUR - 1;
         let (mut now, mut admitted) = (last, 0);
-        // The whole limit in the last millisecond of an hour, then each request as soon as it is
-        // allowed.
+        // The whole limit is used in the last millisecond of an hour, then each request is made as
+        // soon as it is allowed.
         while now < last + HOUR {
             match decide(&mut state, &policy, at(now), 1).unwrap().retry_at() {
                 None => admitted += 1,
@@ -175,8 +176,8 @@ fn counts_survive_a_change_of_limits_and_windows() {
     let mut state = State::new();
     assert!(decide(&mut state, &old, at(0), 3).unwrap().is_allowed());
     assert!(!decide(&mut state, &old, at(2_000), 1).unwrap().is_allowed());
-    // Raised, with another second window and a new minute: three of five are used, the minute
-    // starts empty.
+    // The limit is raised, with another second window and a new minute: three of five are used, and
+    // the minute starts empty.
     let new = policy(
         Algorithm::Sliding,
         Counting::Admitted,
@@ -191,7 +192,7 @@ fn counts_survive_a_change_of_limits_and_windows() {
             .collect::<Vec<_>>(),
         [1, 3, 3]
     );
-    // Lowered below what is used.
+    // The limit is lowered below the used part.
     let lower = policy(Algorithm::Fixed, Counting::Admitted, &[(3_600_000, 2)]);
     let decision = decide(&mut state, &lower, at(2_000), 1).unwrap();
     assert_eq!(
@@ -289,8 +290,8 @@ const JUMPS: [i64; 6] = [
     365 * 86_400_000,
 ];
 
-/// One call while the clock is ahead leaves the hours after it to the customer, whatever the jump
-/// and the counting.
+/// One call while the clock is ahead does not use up later hours, whatever the jump and the
+/// counting.
 #[test]
 fn a_clock_that_was_ahead_for_one_call_locks_nobody_out() {
     const HOUR: i64 = 3_600_000;
@@ -318,7 +319,8 @@ fn a_clock_that_was_ahead_for_one_call_locks_nobody_out() {
     }
 }
 
-/// Requests charged ahead count in the present window, once, unless nobody can be that far ahead.
+/// Requests that were charged ahead count once in the present window, unless they are further ahead
+/// than any real clock.
 #[test]
 fn calls_that_a_clock_counted_ahead_count_once_and_at_most_two_windows_long() {
     let policy = policy(
@@ -336,7 +338,7 @@ fn calls_that_a_clock_counted_ahead_count_once_and_at_most_two_windows_long() {
             continue;
         };
         assert!(back.retry_after() <= Some(Duration::from_secs(7_200)));
-        // A refusal that charges nothing keeps the time nevertheless.
+        // A refusal that charges nothing stores the time nevertheless.
         for (millis, allowed) in [(-1, false), (0, true)] {
             let later = at(retry_at.unix_millis() + millis);
             let decision = decide(&mut state, &policy, later, 1).unwrap();
@@ -345,7 +347,7 @@ fn calls_that_a_clock_counted_ahead_count_once_and_at_most_two_windows_long() {
     }
 }
 
-/// A clock that was behind uses up nothing of what comes after it.
+/// A clock that was behind uses up no part of later windows.
 #[test]
 fn a_clock_that_was_behind_leaves_the_whole_limit() {
     let policy = policy(Algorithm::Sliding, Counting::Attempts, &[(3_600_000, 25)]);
@@ -366,9 +368,8 @@ fn a_clock_that_was_behind_leaves_the_whole_limit() {
     }
 }
 
-/// Nothing shows whether a clock that is set back was ahead before or is behind now. Calls that it
-/// counts in its own window may be counted no longer once it is right again: at the most, one
-/// limit.
+/// A clock that is set back for one call gives at most one limit more: it may have been ahead
+/// before or be behind now, and its counts may be dropped once it is right again.
 #[test]
 fn a_clock_that_is_set_back_for_one_call_gives_at_most_one_limit_more() {
     const MINUTE: i64 = 60_000;
@@ -387,7 +388,7 @@ fn a_clock_that_is_set_back_for_one_call_gives_at_most_one_limit_more() {
                 assert!(ask(0, 25));
                 let behind = is_set_back && ask(-step, 1);
                 assert!(!behind || step > 60, "{algorithm:?} {phase} {step}");
-                // As many as there may be, in the hour after.
+                // The maximum number of calls is made in the hour after.
                 let asked = (1..60).flat_map(|minute| [minute; 26]);
                 asked.filter(|minute| ask(*minute, 1)).count()
             };

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 const PAYMENT: CallType = CallType::Payment;
 
-/// Limits and counters together, as [`bankrail_rate_limit::Limiter`] has them.
+/// Limits and counters together, as in [`bankrail_rate_limit::Limiter`].
 struct Keys {
     limits: Limits,
     counters: MemoryCounters,
@@ -83,7 +83,8 @@ proptest! {
         prop_assert!(counters.is_empty());
     }
 
-    /// Most requests come in the same window as the one before.
+    /// A few keys, most of whose requests come in the same window as the previous one, are judged
+    /// like separate states.
     #[test]
     fn a_few_keys_are_judged_as_by_states_of_their_own(
         shape in shapes(),
@@ -129,7 +130,8 @@ fn a_key_follows_the_windows_that_another_brought() {
         )
     };
     let (hourly, minutely) = (of(3_600_000), of(60_000));
-    // Few enough keys for one shard, so that both keys see the same turns.
+    // The capacity is small enough for one shard, so that both keys share the same cached window
+    // starts.
     let counters = MemoryCounters::new(Capacity::new(10, OnFull::RefuseNew));
     let mut states = HashMap::<&str, State>::new();
     for (customer, policy) in [
@@ -145,8 +147,8 @@ fn a_key_follows_the_windows_that_another_brought() {
     }
 }
 
-/// Under another policy the windows that it has not are forgotten, and those that it adds start
-/// empty, also while no window has ended.
+/// Windows that are not in the policy in force are forgotten, and those that it adds start empty,
+/// also while no window has ended.
 #[test]
 fn a_key_has_the_windows_of_the_policy_in_force_only() {
     let lengths = [1_000, 60_000, 3_600_000];
@@ -158,7 +160,8 @@ fn a_key_has_the_windows_of_the_policy_in_force_only() {
     for length in lengths {
         let one = policy(Algorithm::Sliding, Counting::Admitted, &[(length, 2)]);
         for (first, then) in [(all, one), (one, all)] {
-            // Few enough keys for one shard, so that both keys see the same turns.
+            // The capacity is small enough for one shard, so that both keys share the same cached
+            // window starts.
             let counters = MemoryCounters::new(Capacity::new(10, OnFull::RefuseNew));
             let charge = |customer: &str, policy: Policy| {
                 counters
@@ -325,7 +328,7 @@ fn calls_of_known_keys_forget_the_expired_ones_too() {
     assert!(!limiter.counters.is_empty());
 }
 
-/// The key may be anywhere in the table.
+/// One expired key anywhere in the table makes room for a new one.
 #[test]
 fn one_expired_key_makes_room_for_a_new_one() {
     let policy = policy(Algorithm::Fixed, Counting::Admitted, &[(1_000, 9)]);
@@ -393,7 +396,7 @@ fn what_was_agreed_with_a_customer_holds_while_running() {
     );
 }
 
-/// A count without a window in the policy in force is not kept, and later starts at zero.
+/// A count without a window in the policy in force is dropped, and later starts at zero.
 #[test]
 fn a_temporary_policy_keeps_the_windows_that_it_names() {
     let hour = |limit| {
@@ -441,7 +444,7 @@ fn agreements_end_and_are_forgotten() {
     limits.clear("nobody", PAYMENT);
 }
 
-/// Filling the room with other keys does not help to escape a limit.
+/// A customer cannot escape a limit by filling the room with other keys.
 #[test]
 fn a_million_keys_by_default_and_then_new_ones_are_refused() {
     assert_eq!(

@@ -101,7 +101,7 @@ impl World {
             .await
             .unwrap()
             .into_parts();
-        // As an outer layer does it.
+        // An outer layer sets the key in the same way.
         head.headers.insert(RequestKey::HEADER, key.into());
         Answer {
             status: head.status,
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    /// The answer to the first request that is refused.
+    /// Returns the answer to the first refused request.
     async fn refused(&self) -> Answer {
         for _ in 0..5 {
             assert_eq!(self.ask(Some("ACME")).await.text, "served");

@@ -60,7 +60,7 @@ async fn an_answer_has_the_decision_if_there_was_one() {
     assert!(answer.decision().is_none());
 }
 
-/// docs/metrics.md has their name and labels.
+/// Decisions are counted under the name and labels of docs/metrics.md.
 #[cfg(feature = "metrics")]
 #[tokio::test(flavor = "current_thread")]
 async fn decisions_are_counted() {
@@ -156,7 +156,7 @@ async fn full_counters_are_a_store_that_is_full() {
     assert!(matches!(full, CheckError::Store(error) if error.kind() == StoreErrorKind::Full));
 }
 
-/// Everything that is logged, as a writer.
+/// A writer that collects the log.
 #[derive(Clone, Default)]
 struct Logged(Arc<Mutex<Vec<u8>>>);
 

@@ -28,7 +28,7 @@ fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// A policy of windows given as milliseconds and limit.
+/// Makes a policy from windows, each as milliseconds and limit.
 fn policy(algorithm: Algorithm, counting: Counting, windows: &[(u64, u32)]) -> Policy {
     let windows: Vec<Window> = windows
         .iter()

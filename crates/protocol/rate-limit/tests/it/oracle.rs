@@ -1,11 +1,11 @@
-//! A reference that keeps each charge with its time and computes in fractions.
+//! A reference that stores each charge with its time and computes in fractions.
 
 use crate::{at, policy};
 use bankrail_rate_limit::{Algorithm, Counting, Policy, State, decide};
 use num_rational::Ratio;
 use proptest::prelude::*;
 
-/// The charges of each length of a window: the length, the time and the cost.
+/// The charges for each length of a window: the length, the time and the cost.
 #[derive(Default)]
 struct Log {
     charges: Vec<(i64, i64, u32)>,
@@ -13,12 +13,12 @@ struct Log {
 }
 
 impl Log {
-    /// The charges as they count at a time, and when that is. Those of a window that is later then,
-    /// and of the one before it, count as charged then, or no longer.
+    /// Returns the charges as they count at a time, and the time at which they count. Charges of a
+    /// later window, and of the one before it, count as charged at that time, or are dropped.
     fn at(&self, now: i64) -> Self {
         let longest = self.charges.iter().map(|(length, ..)| *length).max();
         let lead = self.last.saturating_sub(now);
-        // Clocks differ by a minute at most.
+        // Clocks may differ by at most a minute.
         let now = match longest {
             Some(longest) if lead > 0 && lead <= longest.min(60_000) => self.last,
             _ => now,
@@ -72,7 +72,8 @@ impl Log {
     }
 }
 
-/// One to three windows of different lengths, and the limits that they change to while running.
+/// One to three windows of different lengths, and the limits that they are changed to during a
+/// trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     pub(crate) lengths: Vec<u64>,
@@ -82,9 +83,9 @@ pub(crate) struct Shape {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// The index of the shape's policy that holds.
+    /// The index of the shape's policy in force.
     pub(crate) policy: usize,
-    /// The window in whose lengths the step is measured, beside their number and further
+    /// The window in whose lengths the step is measured; the step also has their number and further
     /// milliseconds.
     pub(crate) window: usize,
     pub(crate) windows: i64,

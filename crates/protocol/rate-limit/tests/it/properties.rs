@@ -1,4 +1,4 @@
-//! Properties of any trace.
+//! Properties that hold for any trace.
 
 use crate::oracle::{Shape, Step, shapes, steps};
 use crate::{at, policy};
@@ -9,7 +9,8 @@ use std::time::Duration;
 const EARLIEST: i64 = bankrail_values::Timestamp::MIN.unix_millis();
 const LATEST: i64 = bankrail_values::Timestamp::MAX.unix_millis();
 
-/// The state after a trace, the time then, and the last decision on a request that could fit.
+/// Returns the state after a trace, the time after it, and the last decision on a request that
+/// could fit.
 fn after(shape: &Shape, steps: &[Step]) -> (State, i64, Option<Decision>) {
     let (mut state, mut now, mut last) = (State::new(), shape.start, None);
     for step in steps {
@@ -42,7 +43,8 @@ proptest! {
         let Ok(chance) = decision.next_chance(cost) else { return Ok(()) };
         let chance = chance.unix_millis();
         prop_assert!(allowed(&state, &policy, chance, cost));
-        // Every earlier millisecond where windows are short, else the last and a spread of others.
+        // With short windows every earlier millisecond is tried, otherwise the last one and a
+        // spread of others.
         let from = state.high_water().unwrap().unix_millis();
         let stride = usize::try_from((chance - from) / 400 + 1).unwrap();
         for earlier in (from..chance).step_by(stride).chain((from..chance).rev().take(2)) {

@@ -1,4 +1,4 @@
-//! States as they are stored.
+//! The stored form of states.
 
 use bankrail_rate_limit::{Counts, State};
 use bankrail_values::Timestamp;
@@ -56,8 +56,8 @@ fn a_state_shows_what_it_counts() {
     );
 }
 
-/// A count is forgotten when it weighs nothing any more: what is current two windows after its
-/// start, what is previous one.
+/// A count expires when it has no weight any more: a current count two windows after its window's
+/// start, a previous one after one.
 #[test]
 fn a_state_expires_when_its_counts_weigh_nothing() {
     let at = |millis| Timestamp::from_unix_millis(millis).unwrap();

@@ -6,7 +6,7 @@ use bankrail_rate_limit::{
 };
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// Lets two threads begin each round at nearly the same moment.
+/// A barrier at which two threads begin each round at nearly the same moment.
 struct SpinBarrier(AtomicUsize);
 
 impl SpinBarrier {
@@ -24,7 +24,7 @@ impl SpinBarrier {
     }
 }
 
-/// 30,000 rounds on a limit of one: exactly one of two threads is admitted in each.
+/// Exactly one of two threads is admitted in each of 30,000 rounds on a limit of one.
 #[test]
 fn two_threads_never_both_get_the_only_place() {
     const ROUNDS: usize = 30_000;
@@ -38,7 +38,7 @@ fn two_threads_never_both_get_the_only_place() {
     let admitted: Vec<AtomicU32> = (0..ROUNDS).map(|_| AtomicU32::new(0)).collect();
     let run = || {
         for (round, admitted) in admitted.iter().enumerate() {
-            // A fresh hour every 500 rounds, so that the longer window never refuses.
+            // Every 500 rounds begin a new hour, so that the longer window never refuses.
             let now = (round / 500) * 3_600_000 + (round % 500) * 1_000;
             barrier.wait(round);
             let now = at(i64::try_from(now).unwrap());

@@ -28,7 +28,7 @@ fn the_bounds() {
             length: Duration::from_secs(3600)
         })
     );
-    // The product itself is within the bounds.
+    // The greatest product is within the bounds.
     assert!(Window::new(Duration::from_millis(1 << 31), 1 << 21).is_ok());
     assert!(Window::new(Duration::from_millis(1 << 31), (1 << 21) + 1).is_err());
     assert!(Window::per_second(0).is_err());

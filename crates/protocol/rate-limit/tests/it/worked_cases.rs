@@ -3,7 +3,8 @@
 use crate::{at, policy, time};
 use bankrail_rate_limit::{Algorithm, Counting, Policy, State, Window, decide};
 
-/// 100 an hour with this many in the hour before 11:00.
+/// Returns a policy of 100 an hour, and its state after this many requests in the hour before
+/// 11:00.
 fn after(previous: u32, counting: Counting) -> (Policy, State) {
     let policy = policy(Algorithm::Sliding, counting, &[(3_600_000, 100)]);
     let mut state = State::new();
@@ -76,8 +77,8 @@ fn the_sixtieth_is_allowed_and_the_sixty_first_refused() {
             !refused.is_allowed(),
             "61 + 40 does exceed 100, 60 + 40 did not"
         );
-        // The next one is the 61st or, where the refusal counted, the 62nd: 80 × remaining ÷ 60 min
-        // ≤ 39 or 38.
+        // The next request is the 61st or, if the refusal counted, the 62nd: 80 × remaining ÷ 60
+        // min ≤ 39 or 38.
         let expected = match counting {
             Counting::Attempts => "2021-07-29T11:31:30.000Z",
             _ => "2021-07-29T11:30:45.000Z",
@@ -96,7 +97,7 @@ fn a_fixed_window_admits_exactly_its_limit_and_is_aligned_to_the_floor() {
                 .unwrap()
                 .is_allowed()
         };
-        // First seen late in the second: the window does not start there.
+        // The first request comes late in the second, where the window does not start.
         assert_eq!(
             [5_900, 5_950, 5_999, 5_999].map(&mut allowed),
             [true, true, true, false]
@@ -143,13 +144,13 @@ fn three_windows_are_one_decision() {
     );
 }
 
-/// Documented with [`Counting`].
+/// [`Counting`] documents this case.
 #[test]
 fn who_keeps_trying_is_refused_for_ever_or_gets_the_limit() {
     let served = |counting| {
         let policy = policy(Algorithm::Sliding, counting, &[(60_000, 10)]);
         let mut state = State::new();
-        // Twelve a minute for ten hours; the last hour counts.
+        // Twelve requests a minute are made for ten hours; the last hour counts.
         let requests = (0..7_200).map(|n| {
             decide(&mut state, &policy, at(n * 5_000), 1)
                 .unwrap()
@@ -165,7 +166,7 @@ fn who_keeps_trying_is_refused_for_ever_or_gets_the_limit() {
     );
 }
 
-/// Documented with [`Algorithm::Sliding`].
+/// [`Algorithm::Sliding`] documents this case.
 #[test]
 fn up_to_twice_the_limit_less_one_pass_within_a_trailing_window() {
     let policy = policy(Algorithm::Sliding, Counting::Admitted, &[(60_000, 100)]);
