@@ -1,13 +1,13 @@
-//! Pages for those who build on these crates.
+//! Pages for developers who build on these crates.
 //!
 #![doc = include_str!("guide/links.txt")]
 //!
 #![doc = include_str!("guide/README.md")]
 
-// In the repository the pages link to each other's files. Of two definitions of a link the first
-// one counts, so that here they link to each other's modules.
+// In the repository the pages link to each other's files. Here they link to each other's modules,
+// because the first of two definitions of a link counts.
 
-/// A biller, from an empty folder to one that may be killed at any time.
+/// A biller, from an empty folder to a program that may be killed at any time.
 ///
 #[doc = include_str!("guide/links.txt")]
 ///
@@ -89,14 +89,14 @@ pub mod statements {}
 #[doc = include_str!("guide/sealed_messages.md")]
 pub mod sealed_messages {}
 
-/// Webhooks: each message once, in any order, contradictions, following up.
+/// Webhooks: duplicates, order, contradictions, and overdue outcomes.
 ///
 #[doc = include_str!("guide/links.txt")]
 ///
 #[doc = include_str!("guide/webhooks.md")]
 pub mod webhooks {}
 
-/// Rate limits: which window, which counting, one machine or many.
+/// Rate limits: windows, ways of counting, and several machines.
 ///
 #[doc = include_str!("guide/links.txt")]
 ///
@@ -134,7 +134,7 @@ pub mod incidents {}
 #[doc = include_str!("guide/upgrade.md")]
 pub mod upgrade {}
 
-/// Several machines: what is shared, what is not, what may be lost.
+/// Several machines: shared state, separate state, and possible losses.
 ///
 #[doc = include_str!("guide/links.txt")]
 ///
@@ -162,7 +162,7 @@ pub mod moving {}
 #[doc = include_str!("guide/recipes.md")]
 pub mod recipes {}
 
-/// Design: why it is as it is, what was tried and dropped.
+/// Design: the reasons for it, and attempts that were dropped.
 ///
 #[doc = include_str!("guide/links.txt")]
 ///

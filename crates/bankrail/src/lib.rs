@@ -2,7 +2,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-// Text only: what is compiled into a program does not have it.
+// The guide is text only, so a program that is built does not contain it.
 #[cfg(all(doc, feature = "full"))]
 pub mod guide;
 

@@ -35,7 +35,7 @@ impl Keys {
     }
 }
 
-/// The one receiver, at this address.
+/// Returns endpoints with one receiver, at this address.
 pub(crate) fn endpoints(base: &str, keys: &Keys) -> Endpoints {
     let sealer = Sealer::new(
         keys.signing.clone(),
@@ -56,7 +56,7 @@ pub(crate) fn endpoint() -> EndpointId {
     "biller".parse().unwrap()
 }
 
-/// The message of this number, always the same, with its headers.
+/// Returns the message of this number, always the same, with its headers.
 pub(crate) fn query(number: u32) -> (Message, DeliveryHeaders) {
     let mut query = samples::query(&CaseType::Mandate);
     query.case_id = format!("C{number}").parse().unwrap();

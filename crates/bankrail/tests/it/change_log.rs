@@ -1,5 +1,5 @@
-//! The change log has this version, and a version says what it breaks (Specification: "Limits and
-//! versioning").
+//! The change log has this version, and each version lists its breaking changes (Specification:
+//! "Limits and versioning").
 
 use std::fs;
 
@@ -47,7 +47,8 @@ fn faults(log: &str, version: &str) -> Vec<String> {
     faults
 }
 
-/// True if cargo takes `new` for `old`: the numbers agree up to the first that is not zero.
+/// Returns true if cargo accepts `new` in place of `old`: the numbers agree up to the first that is
+/// not zero.
 fn is_compatible(old: &str, new: &str) -> bool {
     let leading = |version: &str| -> Vec<u64> {
         let numbers: Vec<u64> = version

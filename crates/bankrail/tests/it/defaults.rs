@@ -11,7 +11,7 @@ use bankrail_webhook::{Message, MessageKind, OutgoingError, TransactionStatus, s
 use std::sync::Arc;
 use tower::ServiceExt as _;
 
-/// A payment outcome whose JSON has this many bytes.
+/// Returns a payment outcome whose JSON has this many bytes.
 fn outcome_of(bytes: usize) -> Message {
     let with = |lines: &[usize]| -> Message {
         let mut outcome = samples::payment_outcome(&TransactionStatus::SettlementCompleted);
@@ -24,7 +24,7 @@ fn outcome_of(bytes: usize) -> Message {
     // Each further line has two quotation marks and a comma.
     let left = bytes - with(&[1]).to_json().len();
     let (lines, rest) = (left / 108, left % 108);
-    // The first line has from 1 to 105 characters; what does not fit makes a line of its own.
+    // The first line has from 1 to 105 characters; the rest makes further lines.
     let mut lengths = vec![105; lines];
     match rest {
         0..=104 => lengths.push(1 + rest),

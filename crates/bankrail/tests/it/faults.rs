@@ -1,6 +1,6 @@
-//! An endpoint that fails, times out, answers late or twice, at random, and a sender that dies:
-//! nothing that was enqueued is lost, and each effect within the inbox's transaction happens once.
-//! Time is virtual: a clock that the test moves.
+//! Tests with an endpoint that fails, times out, answers late or twice, at random, and with a
+//! sender that dies. No enqueued message is lost, and each effect within the inbox's transaction
+//! happens once. The test moves the clock.
 
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
@@ -35,11 +35,11 @@ enum Fault {
     Lost,
     /// The request arrives, and the answer does not.
     AnswerLost,
-    /// The request arrives after the sender has given up.
+    /// The request arrives after the sender's time-out.
     Late,
     /// The request arrives twice.
     Twice,
-    /// A proxy before the receiver answers with this status instead.
+    /// A proxy answers with this status in place of the receiver.
     Status(u16),
     /// The request arrives, and the answer is 200 with a body that is no acknowledgement.
     WrongBody,
@@ -47,7 +47,8 @@ enum Fault {
     SenderDies,
 }
 
-/// Carries requests to the receivers, each with the next fault; without any when they are used up.
+/// A transport that carries requests to the receivers, each with the next fault, and without faults
+/// when they are used up.
 #[derive(Debug)]
 struct Line {
     router: axum::Router,
@@ -162,8 +163,8 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 impl Plan {
-    /// Delivers and handles everything, dead letters when they are sent again, and says how many
-    /// those were. `handlers` are given what says whether the next attempt fails.
+    /// Delivers and handles all messages, with resends of dead letters, and returns the number of
+    /// these. `handlers` gets the function that decides if the next attempt fails.
     async fn run<I: Inbox + ?Sized + 'static>(
         self,
         (inbox, outbox): (Arc<I>, Arc<dyn OutboxStore>),
@@ -228,7 +229,7 @@ impl Plan {
                 assert!(sender.resend(dead.id).await.unwrap());
                 resent += 1;
             }
-            // Past every retry, pause and lease.
+            // The clock passes every retry, pause and lease.
             clock.advance(Duration::from_secs(3600));
         }
         worker.run_due().await.unwrap();
@@ -242,7 +243,7 @@ impl Plan {
             (counts.pending, counts.completed, counts.dead_letters),
             (0, all, 0)
         );
-        // An engine may leave ids out where a message came again.
+        // An engine may skip ids when a message arrives again.
         let mut found = 0;
         for number in 1..=200 {
             if let Some(entry) = inbox.find(EntryId::new(number)).await.unwrap() {
@@ -286,7 +287,8 @@ fn each_once(messages: u32, effects: BTreeMap<String, i64>) {
     assert_eq!(effects, expected);
 }
 
-/// Each attempt arrived, and no answer did: what is sent again later is still the same message.
+/// A dead letter whose attempts arrived without answers is still the same message when it is
+/// resent.
 #[tokio::test]
 async fn a_dead_letter_that_had_arrived_is_one_message_when_it_is_sent_again() {
     let plan = Plan {
@@ -307,7 +309,7 @@ async fn a_dead_letter_that_had_arrived_is_one_message_when_it_is_sent_again() {
 proptest! {
     #![proptest_config(cases(48))]
 
-    /// A handler outside the transaction: at least once.
+    /// A handler outside the transaction gets each message at least once.
     #[test]
     fn nothing_is_lost_in_memory(plan in plan()) {
         let messages = plan.messages;

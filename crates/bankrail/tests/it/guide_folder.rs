@@ -1,5 +1,5 @@
-//! The folders that the guide's page `provider` makes with openssl are those of a provider that its
-//! customer can call.
+//! A customer can call a provider with the folders that the guide's page `provider` makes with
+//! openssl.
 
 use bankrail::bank::{CustomerFolder, CustomerFolderOptions, DirectoryFollower, SqliteLedger};
 use bankrail::client::{CallError, Client, ClientOptions, Credentials, TlsRoots};
@@ -24,7 +24,7 @@ const PAGE: &str = include_str!(concat!(
     "/src/guide/provider.md"
 ));
 
-/// The block of the page in this language that has this text.
+/// Returns the block of the page in this language that has this text.
 fn block(language: &str, with: &str) -> &'static str {
     let opening = format!("```{language}\n");
     let mut blocks = PAGE
@@ -48,8 +48,8 @@ fn run(folder: &Path, commands: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Serves the folder, and asks for a statement as ACME does. Twelve times with a token of its own
-/// each, more than a customer without limits of its own may have in an hour.
+/// Serves the folder, and requests a statement as ACME twelve times, each with a new token: more
+/// than the default limit allows in an hour.
 async fn statements(folder: &Path) -> Result<(), CallError> {
     let (bank, acme) = (folder.join("bank"), folder.join("acme"));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -118,7 +118,7 @@ async fn the_commands_of_the_page_make_a_provider_that_its_customer_can_call() {
         .unwrap();
     statements(folder).await.unwrap();
 
-    // Without `CA:FALSE` it is what the page says.
+    // Without `CA:FALSE`, the certificate is an authority's, as the page explains.
     let authority = provider.replacen("-addext basicConstraints=critical,CA:FALSE", "", 1);
     assert_ne!(authority, provider);
     run(folder, &authority);

@@ -1,10 +1,9 @@
-//! Bank and biller are processes of their own that talk HTTPS on loopback, each with its SQLite
-//! file, and are killed in the middle of their work, while statements grow and messages are
-//! delivered: each entry and each message that the bank has committed takes effect once at the
-//! biller.
+//! Tests that kill the processes of a bank and a biller in the middle of their work. They talk
+//! HTTPS on loopback, each with its SQLite file, while statements grow and messages are delivered.
+//! Each entry and each message that the bank has committed takes effect once at the biller.
 //!
-//! The parent starts this binary again as the two, reads what they print, and kills one of them, or
-//! both, after a random number of lines. Ten times, or `BANKRAIL_KILLS`.
+//! The parent starts this binary again as both processes, reads their output, and kills one or both
+//! after a random number of lines: ten times, or `BANKRAIL_KILLS` times.
 
 mod bank;
 mod biller;
@@ -33,7 +32,7 @@ const DRAIN: &str = "BANKRAIL_KILLS_DRAIN";
 const CUSTOMER_KEY: &str = "the-customers-key";
 const ACCOUNT: &str = "999001400100101";
 
-/// Every fifth entry is like every other fifth one, without a reference.
+/// Returns the reference of an entry. Every fifth entry has none and equals every other fifth one.
 fn reference(number: u32) -> Option<String> {
     (!number.is_multiple_of(5)).then(|| format!("E{number}"))
 }
@@ -68,7 +67,7 @@ fn nothing_is_lost_and_effects_happen_once() {
     while killed < kills {
         world.listen(1 + random() % 40);
         let victim = random() % 5;
-        // 0 and 1: the biller; 2 and 3: the bank; 4: both.
+        // The victims 0 and 1 are the biller, 2 and 3 the bank, 4 both.
         if !matches!(victim, 0 | 1) {
             kill(&mut bank);
             killed += 1;
@@ -85,7 +84,8 @@ fn nothing_is_lost_and_effects_happen_once() {
     kill(&mut bank);
     let _bank = world.start_bank(true);
     while !matches!(world.next(), Said::Drained) {}
-    // The entries that were committed before are in the next statement, whatever is on the way now.
+    // Entries that were committed before are in the next statement, whatever requests are under way
+    // now.
     kill(&mut biller);
     let mut biller = world.start_biller();
     while !matches!(world.next(), Said::UpToDate) {}
@@ -105,7 +105,7 @@ impl World {
         self.start("kills::biller::process", false)
     }
 
-    /// `drain`: the bank books nothing more.
+    /// Starts the bank, which books no more entries if `drain` is true.
     fn start_bank(&mut self, drain: bool) -> Process {
         self.start("kills::bank::process", drain)
     }
@@ -125,7 +125,7 @@ impl World {
             BufReader::new(child.stdout.take().unwrap()).lines(),
             self.say.clone(),
         );
-        // Reads on after a kill: what was printed before it counts too.
+        // The thread reads on after a kill, because lines that were printed before it count too.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 let said = match line.as_str() {
@@ -133,10 +133,10 @@ impl World {
                     "ready." => Said::Ready,
                     "drained." => Said::Drained,
                     "up to date." => Said::UpToDate,
-                    // The harness's own, or cut off by the kill.
+                    // Other lines are the test harness's own, or were cut off by the kill.
                     _ => continue,
                 };
-                // The parent may be done.
+                // An error means that the parent has finished reading.
                 let _ = say.send(said);
             }
         });
@@ -157,7 +157,7 @@ impl World {
     }
 }
 
-/// Does not outlive the test, however that ends.
+/// A child process that does not outlive the test, however that ends.
 struct Process(Child);
 
 impl Drop for Process {
@@ -172,7 +172,8 @@ fn kill(process: &mut Process) {
     process.0.wait().unwrap();
 }
 
-/// Everything is delivered; what the last biller left in its inbox is handled here.
+/// Handles the messages that the last biller left in its inbox, and checks that each effect
+/// happened once.
 fn check(folder: &Path, starts: u32) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -240,12 +241,12 @@ fn counts<F: rusqlite::types::FromSql, T: Ord>(
     rows.map(Result::unwrap).collect()
 }
 
-/// Keys, a certificate and the ports that the children find again.
+/// Writes keys, a certificate and the ports for the children.
 fn prepare(folder: &Path) {
     let keys = Keys::generate();
     let assertion = SigningKey::generate(RsaSize::Rsa2048).unwrap();
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    // Held together, so that they are two.
+    // Both listeners are held at once, so that the ports differ.
     let ports = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
     let [bank, biller] = ports.map(|port| port.local_addr().unwrap().port().to_string());
     for (name, text) in [
@@ -318,7 +319,7 @@ impl Surroundings {
     }
 }
 
-/// In one write, so that a line is whole or recognisably cut off.
+/// Prints a line in one write, so that it is whole or recognisably cut off.
 fn print(line: &str) {
     std::io::stdout()
         .write_all(format!("{line}.\n").as_bytes())
@@ -327,7 +328,7 @@ fn print(line: &str) {
 
 fn random() -> u32 {
     use std::hash::{BuildHasher, Hasher};
-    // The standard library's only source of randomness: a new hasher's keys.
+    // The keys of a new hasher are the standard library's only source of randomness.
     let hash = std::hash::RandomState::new().build_hasher().finish();
     u32::try_from(hash >> 32).unwrap()
 }

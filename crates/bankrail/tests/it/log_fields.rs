@@ -27,7 +27,7 @@ use tower::ServiceExt;
 use tracing::field::{Field, Visit};
 use tracing::span;
 
-/// One event: its target, its message, and its fields as they are written.
+/// A log event: its target, its message, and its fields as text.
 #[derive(Clone, Debug, Default)]
 struct Event {
     target: String,
@@ -53,7 +53,7 @@ impl Visit for Event {
     }
 }
 
-/// Keeps the events of this workspace's crates.
+/// A subscriber that collects the events of this workspace's crates.
 #[derive(Clone, Debug, Default)]
 struct Events {
     all: Arc<Mutex<Vec<Event>>>,
@@ -61,7 +61,7 @@ struct Events {
 }
 
 impl Events {
-    /// The only event of this side with this message.
+    /// Returns the only event of this side with this message.
     fn one(&self, target: &str, message: &str) -> Event {
         let all = self.all.lock().unwrap();
         let found: Vec<_> = all
@@ -123,7 +123,7 @@ impl Ledger for Bank {
     }
 }
 
-/// Carries deliveries to the receivers.
+/// A transport that carries deliveries to the receivers.
 #[derive(Debug)]
 struct Line(axum::Router);
 
@@ -144,7 +144,7 @@ impl Transport for Line {
     }
 }
 
-/// Asks for a token, a statement, and a statement that does not exist.
+/// Requests a token, a statement, and a statement of an unknown account.
 async fn calls() {
     const AUDIENCE: &str = "https://auth.example.com/";
     let key = SigningKey::generate(RsaSize::Rsa2048).unwrap();
@@ -216,7 +216,7 @@ async fn delivery() {
     );
 }
 
-/// The names in the list of `docs/logging.md`.
+/// Returns the names in the list of `docs/logging.md`.
 fn documented() -> BTreeSet<String> {
     let page = std::fs::read_to_string(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -232,8 +232,8 @@ fn documented() -> BTreeSet<String> {
 #[tokio::test(flavor = "current_thread")]
 async fn both_sides_name_and_spell_alike_what_they_log() {
     let events = Events::default();
-    // While there is one subscriber only, a call site that another test's thread meets first stays
-    // silent for good.
+    // With one subscriber only, a call site that another test's thread reaches first would stay
+    // disabled.
     let _second = tracing::Dispatch::new(events.clone());
     let _default = tracing::subscriber::set_default(events.clone());
     calls().await;
@@ -255,7 +255,7 @@ async fn both_sides_name_and_spell_alike_what_they_log() {
         }
     }
 
-    // A call, by its request key. The provider answered three.
+    // A call is identified by its request key. The provider answered three calls.
     let answered: Vec<_> = all
         .iter()
         .filter(|event| event.message == "answered")
@@ -283,7 +283,7 @@ async fn both_sides_name_and_spell_alike_what_they_log() {
         (Some("service"), Some("EC20001"))
     );
 
-    // A message, by its id.
+    // A message is identified by its id.
     let sent = events.one("bankrail_service", "delivery made");
     let (stored, handled) = (
         events.one("bankrail_client", "delivery stored"),

@@ -1,10 +1,10 @@
-//! Every field of every log line in the sources is in the list of `docs/logging.md`, logged or not
-//! while tests run.
+//! Every field of every log line in the sources is in the list of `docs/logging.md`, even if no
+//! test logs the line.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The names of the fields in the arguments of a log macro: what comes before its message.
+/// Returns the names of the fields in the arguments of a log macro, which precede the message.
 fn fields(arguments: &str) -> Vec<String> {
     let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
     for (at, character) in arguments.char_indices() {
@@ -32,10 +32,10 @@ fn fields(arguments: &str) -> Vec<String> {
         .collect()
 }
 
-/// The arguments of each log macro of a source.
+/// Returns the arguments of each log macro of a source.
 fn calls(source: &str) -> Vec<&str> {
     let mut calls = Vec::new();
-    // `$level`: the macro of a table of log lines.
+    // `$level` is in the macro of a table of log lines.
     for level in ["error", "warn", "info", "debug", "trace", "$level"] {
         for (at, opened) in source.match_indices(&format!("tracing::{level}!(")) {
             let rest = &source[at + opened.len()..];

@@ -1,4 +1,4 @@
-//! Both sides together: what the dispatcher holds reaches the receivers' inbox and handler,
+//! Tests of both sides together: the dispatcher's messages reach the receivers' inbox and handler,
 //! whatever fails in between.
 
 #![allow(

@@ -1,5 +1,5 @@
-//! Yesterday's backup over a day's work: the effects that are repeated, and those that are lost.
-//! The guide's page `upgrade` says the same.
+//! Tests of restoring yesterday's backup after a day's work: the repeated and the lost effects, as
+//! the guide's page `upgrade` lists them.
 
 use crate::both::{API_KEY, Keys, endpoint, endpoints, query};
 use axum::body::Body;
@@ -48,7 +48,7 @@ impl Files {
         Arc::new(SqliteStore::open(self.database(), SqliteOptions::new()).unwrap())
     }
 
-    /// The archive is another file, on a disk of its own.
+    /// Opens the archive, which is another file on another disk.
     fn archive(&self) -> Archive {
         let store =
             SqliteStore::open(self.0.path().join("archive.sqlite"), SqliteOptions::new()).unwrap();
@@ -59,14 +59,15 @@ impl Files {
         )
     }
 
-    /// While the store is in use.
+    /// Backs up the database while the store is in use.
     fn back_up(&self) {
         let sql = rusqlite::Connection::open(self.database()).unwrap();
         sql.execute("VACUUM INTO ?1", [self.copy().to_str().unwrap()])
             .unwrap();
     }
 
-    /// After every process has closed the database: its log belongs to the file that goes.
+    /// Restores the backup after every process has closed the database, because its log belongs to
+    /// the replaced file.
     fn restore(&self) -> Arc<SqliteStore> {
         for of_the_day in ["our.sqlite", "our.sqlite-wal", "our.sqlite-shm"] {
             remove(&self.0.path().join(of_the_day));
@@ -91,7 +92,7 @@ fn told(what: &Told) -> Vec<String> {
     what.lock().unwrap().drain(..).collect()
 }
 
-/// A biller whose ledger is in the file that is restored, and which also tells another system.
+/// A biller whose ledger is in the restored file, and which also reports to another system.
 struct Biller {
     store: Arc<SqliteStore>,
     poller: Poller,
@@ -214,7 +215,7 @@ async fn a_biller_goes_on_from_a_backup_of_the_same_day() {
     let told_before = told(&tell);
     files.back_up();
 
-    // The rest of the day: two entries, and three messages are handled or stored.
+    // In the rest of the day there are two entries, and three messages are handled or stored.
     book(&bank, "30.00 AUD");
     bank.clock().advance(Duration::from_secs(600));
     biller.poller.run_due().await;
@@ -227,15 +228,17 @@ async fn a_biller_goes_on_from_a_backup_of_the_same_day() {
     biller.stop().await;
 
     let biller = Biller::start(&bank, &files, files.restore(), &tell).await;
-    // Entries since the backup are handed over again, each under the id that it had: once in the
-    // restored ledger, twice in a system that was not restored with it and does not compare ids.
+    // Entries since the backup are handed over again, each with its earlier id. They are once in
+    // the restored ledger, and twice in a system that was not restored with it and does not compare
+    // ids.
     assert_eq!(biller.imported().await, 2);
     bank.clock().advance(Duration::from_secs(600));
     biller.poller.run_due().await;
     assert_eq!((told(&tell), biller.imported().await), (entries_since, 4));
 
-    // What was stored at the backup and is handled since is handled again. What was received since
-    // is not there, and the bank has its acknowledgement: it delivers nothing by itself.
+    // Messages that were stored at the backup and handled since are handled again. Messages that
+    // were received since are missing, and the bank, which has their acknowledgements, does not
+    // deliver them by itself.
     let inbox = biller.store.inbox();
     assert_eq!(
         inbox.counts().await.unwrap(),
@@ -253,13 +256,13 @@ async fn a_biller_goes_on_from_a_backup_of_the_same_day() {
         "the waiting one, a second time"
     );
 
-    // Asked for it, the bank delivers again. What the backup has is known, and gets the
-    // acknowledgement that it had.
+    // On request, the bank delivers again. Messages of the backup are known, and get their earlier
+    // acknowledgements.
     assert_eq!(acknowledged(&bank.deliver_again(&handled).await), first);
     assert_eq!(acknowledged(&bank.deliver_again(&waiting).await), second);
     assert_eq!(biller.worker.run_due().await.unwrap(), 0);
-    // What it does not have is new: another acknowledgement, and a message that was handled is
-    // handled again.
+    // Other messages count as new: they get new acknowledgements, and handled ones are handled
+    // again.
     assert_ne!(acknowledged(&bank.deliver_again(&after).await), third);
     acknowledged(&bank.deliver_again(&last).await);
     assert_eq!(biller.worker.run_due().await.unwrap(), 2);
@@ -301,8 +304,8 @@ async fn entries_of_a_day_that_is_over_do_not_come_back() {
         "two of yesterday, two of today; two of yesterday are missing"
     );
 
-    // An archive that was not restored has the pages: taken in again by an empty store, each entry
-    // has its old id.
+    // An archive that was not restored has the pages. Imported into an empty store, each entry has
+    // its old id.
     let replay = files
         .archive()
         .replay(&bank.account(), Default::default())
@@ -329,7 +332,7 @@ async fn entries_of_a_day_that_is_over_do_not_come_back() {
     assert_eq!(told(&again), all.collect::<Vec<_>>());
 }
 
-/// Hands what is delivered to the receivers, and remembers the answers.
+/// A transport that carries deliveries to the receivers, and records the answers.
 #[derive(Debug)]
 struct Line {
     router: axum::Router,
@@ -365,7 +368,7 @@ async fn a_restored_biller_gets_again_what_was_delivered_since_its_backup() {
     let (keys, files) = (Keys::generate(), Files::new());
     let clock = Arc::new(ManualClock::new(start()));
     let outbox = Arc::new(MemoryStore::new().outbox());
-    // The bank's dispatcher, before a biller that keeps its messages in this store.
+    // Returns the bank's dispatcher, for a biller that stores its messages in this store.
     let bank = |store: &SqliteStore| {
         let options = ReceiversOptions::new().clock(clock.clone());
         let inbox = Arc::new(store.inbox());
@@ -397,7 +400,7 @@ async fn a_restored_biller_gets_again_what_was_delivered_since_its_backup() {
                 contents.push((entry.attributes.to_vec(), entry.body.to_vec()));
             }
         }
-        // Deliveries that are under way together arrive in any order.
+        // Concurrent deliveries arrive in any order.
         contents.sort();
         contents
     };
@@ -497,7 +500,7 @@ async fn a_provider_goes_on_from_a_backup() {
     enqueue(&before, 2).await;
     files.back_up();
 
-    // The rest of the day.
+    // The rest of the day follows.
     ledger.book(&account, &paid("FP2")).await.unwrap();
     assert!(
         store
@@ -532,12 +535,12 @@ async fn a_provider_goes_on_from_a_backup() {
         counts,
         "the third and the fourth are not there"
     );
-    // What was delivered since the backup is delivered again, and the receiver answers with the
-    // acknowledgement that it gave then.
+    // Messages that were delivered since the backup are delivered again, and the receiver answers
+    // with the earlier acknowledgements.
     after.run_once().await.unwrap();
     assert_eq!(answers(), delivered[1..2]);
-    // The caller enqueues again what its own records have: the numbers of entries begin again at
-    // the backup's.
+    // The caller enqueues again from its own records. The numbers of entries continue from the
+    // backup's.
     assert_eq!(enqueue(&after, 4).await, third);
     assert_ne!(enqueue(&after, 3).await, third);
     while after.run_once().await.unwrap() > 0 {}
@@ -566,7 +569,8 @@ async fn a_provider_goes_on_from_a_backup() {
             .await
             .unwrap()
     );
-    // Bookings since are not there. Loaded again under their references, each counts once.
+    // Bookings since the backup are missing. If they are loaded again with their references, each
+    // counts once.
     let ledger = SqliteLedger::new(SqliteStore::clone(&store));
     assert_eq!(
         ledger.book(&account, &paid("FP1")).await.unwrap(),

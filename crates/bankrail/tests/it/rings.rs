@@ -1,4 +1,4 @@
-//! The rings of ARCHITECTURE.md: which crates may depend on which.
+//! The rings of ARCHITECTURE.md, which restrict the dependencies of crates.
 
 use serde_json::Value;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 /// The folders of the rings, lowest first. A crate depends on its own ring and on lower ones.
 const RINGS: [&str; 4] = ["protocol", "runtime", "bankrail", "tools"];
 
-/// Crates of sockets, clocks, runtimes and databases.
+/// External crates of sockets, clocks, runtimes and databases, which protocol crates must not use.
 const BEYOND_PROTOCOL: [&str; 18] = [
     "async-trait",
     "axum",
@@ -29,7 +29,7 @@ const BEYOND_PROTOCOL: [&str; 18] = [
     "tower",
 ];
 
-/// Every package of `crates`, with its ring and the names of its dependencies.
+/// Returns every package of `crates`, with its ring and the names of its dependencies.
 fn packages() -> Vec<(String, usize, Vec<String>)> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let output = Command::new(env!("CARGO"))
@@ -50,7 +50,7 @@ fn packages() -> Vec<(String, usize, Vec<String>)> {
         let ring = RINGS.iter().position(|ring| *ring == folder);
         let ring = ring.unwrap_or_else(|| panic!("{manifest} is in no ring"));
         let dependencies = package["dependencies"].as_array().unwrap();
-        // What only tests use points wherever it likes.
+        // Dependencies of tests may point to any ring.
         let dependencies = dependencies
             .iter()
             .filter(|dependency| dependency["kind"] != "dev")

@@ -68,7 +68,7 @@ impl Ciphertext {
 }
 
 impl Authentic {
-    /// The plain text.
+    /// Returns the plain text.
     pub(crate) fn into_bytes(self) -> Zeroizing<Vec<u8>> {
         self.0
     }
@@ -79,7 +79,7 @@ fn tag(mac_key: &[u8], aad: &[u8], iv: &[u8; IV_LEN], text: &[u8]) -> [u8; TAG_L
     mac.update(aad);
     mac.update(iv);
     mac.update(text);
-    // The length of the associated data in bits (RFC 7518 section 5.2.2.1): no input here comes
+    // The length of the associated data is in bits (RFC 7518 section 5.2.2.1); no input here comes
     // near 2^61 bytes.
     mac.update(
         &u64::try_from(aad.len())
@@ -160,7 +160,7 @@ mod tests {
         (ContentKey::from(key), hex(iv).try_into().unwrap())
     }
 
-    /// RFC 7518 B.3, and others that joserfc computes alike.
+    /// The vectors of RFC 7518 B.3, and others that joserfc has computed too.
     #[test]
     fn published_vectors_byte_for_byte() {
         let file: serde_json::Value =

@@ -4,13 +4,14 @@
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zeroize::Zeroizing;
 
-/// Inflates one complete DEFLATE stream of at most `max` bytes of content; otherwise returns
-/// `None`.
+/// Inflates one complete DEFLATE stream of at most `max` bytes of content; returns `None` for any
+/// other.
 ///
-/// Never allocates more than about twice `max`, whatever the stream holds.
+/// This never allocates more than about twice `max` bytes, whatever the stream has.
 pub(crate) fn inflate(deflated: &[u8], max: usize) -> Option<Zeroizing<Vec<u8>>> {
     let mut stream = Decompress::new(false);
-    // One byte more than the bound, to find out that a stream is longer than `max`.
+    // The ceiling is one byte above the bound, so that a stream that is longer than `max` is
+    // noticed.
     let ceiling = max.checked_add(1)?;
     let mut plain = Zeroizing::new(Vec::with_capacity(
         ceiling.min(deflated.len().saturating_mul(4).max(1024)),
@@ -79,10 +80,11 @@ mod tests {
         }
     }
 
-    /// Growing would leave copies of the plain text behind.
+    /// The buffer has room for incompressible text, because growing would leave copies of the plain
+    /// text behind.
     #[test]
     fn there_is_room_for_what_cannot_be_compressed() {
-        // A fixed pseudo-random sequence.
+        // The sequence is pseudo-random and fixed.
         let mut state = 88_172_645_463_325_252_u64;
         let mut plain = Vec::new();
         while plain.len() < 250_000 {

@@ -12,13 +12,14 @@ pub struct SecuredPayload {
 }
 
 impl SecuredPayload {
-    /// The most bytes that [`SecuredPayload::from_json`] reads: 1 MiB.
+    /// The maximum number of bytes that [`SecuredPayload::from_json`] reads: 1 MiB.
     pub const MAX_JSON_BYTES: usize = 1024 * 1024;
-    /// The most bytes of an envelope that a receiver takes by default: the [longest compact
-    /// message](crate::OpenOptions::DEFAULT_MAX_MESSAGE_BYTES) by default, and 1 KiB around it.
+    /// The default maximum number of bytes of an envelope that a receiver takes: the [longest
+    /// compact message](crate::OpenOptions::DEFAULT_MAX_MESSAGE_BYTES) by default, and 1 KiB around
+    /// it.
     pub const DEFAULT_MAX_JSON_BYTES: usize = crate::OpenOptions::DEFAULT_MAX_MESSAGE_BYTES + 1024;
 
-    /// The envelope of a compact JWE.
+    /// Makes the envelope of a compact JWE.
     #[must_use]
     pub fn new(secured_payload: impl Into<String>) -> Self {
         Self {
@@ -30,8 +31,8 @@ impl SecuredPayload {
     /// are ignored.
     ///
     /// # Errors
-    /// [`EnvelopeError`] if it is too long, is not one JSON object, has a duplicate member, or has
-    /// no such string.
+    /// [`EnvelopeError`] if the text is too long, is not one JSON object, has a duplicate member,
+    /// or has no such string.
     pub fn from_json(json: &[u8]) -> Result<Self, EnvelopeError> {
         let limits = JsonLimits::new()
             .max_document_bytes(Self::MAX_JSON_BYTES)
@@ -49,7 +50,7 @@ impl SecuredPayload {
         }
     }
 
-    /// The envelope as JSON.
+    /// Writes the envelope as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         JsonObjectWriter::new()
@@ -67,14 +68,14 @@ impl fmt::Debug for SecuredPayload {
     }
 }
 
-/// A body that is not an envelope.
+/// The error of a body that is not an envelope.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvelopeError {
-    /// Not one JSON object within bounds.
+    /// The body is not one JSON object within bounds.
     #[error("the body is not acceptable JSON: {0}")]
     NotObject(JsonError),
-    /// No member `secured_payload`.
+    /// The member `secured_payload` is missing.
     #[error("expected a member \"secured_payload\", found none")]
     Missing,
     /// The member is not a string.

@@ -16,9 +16,9 @@ use zeroize::Zeroizing;
 /// Opens secured payloads: decrypts them with our decryption keys and verifies them with the
 /// sender's verifying keys.
 ///
-/// Both are one key or a [`KeySet`] that can be replaced while the opener is in use. Make verifying
-/// keys that replace others under [`KeySizes::SecuredPayload`]: what was signed with a key of
-/// another size is [`OpenError::Rejected`].
+/// Each is one key or a [`KeySet`] that can be replaced while the opener is in use. Make new
+/// verifying keys under [`KeySizes::SecuredPayload`]: messages that were signed with a key of
+/// another size are [`OpenError::Rejected`].
 #[derive(Clone, Debug)]
 pub struct Opener<U = DecryptionKey> {
     decryption: KeySet<U>,
@@ -27,7 +27,7 @@ pub struct Opener<U = DecryptionKey> {
 }
 
 impl Opener {
-    /// An opener with a decryption key in memory, or a set of them.
+    /// Creates an opener with a decryption key in memory, or a set of them.
     ///
     /// # Errors
     /// [`KeyError::Size`] if a verifying key has a size other than 2048 or 4096 bits
@@ -43,8 +43,8 @@ impl Opener {
     /// Opens one compact JWE.
     ///
     /// # Errors
-    /// [`OpenError`]. Every failure of decryption or verification that an outsider can cause is the
-    /// same value, [`OpenError::Rejected`].
+    /// [`OpenError`]. All failures of decryption and verification that an outsider can cause have
+    /// the same value, [`OpenError::Rejected`].
     pub fn open(&self, compact: &str) -> Result<Opened, OpenError> {
         let received = SealedMessage::parse(compact, &self.options)?;
         let selected = self.decryption.select(received.header().kid())?;
@@ -53,7 +53,7 @@ impl Opener {
 }
 
 impl<U: RemoteDecrypter + Clone> Opener<U> {
-    /// An opener with a remote decryption key, or a set of them.
+    /// Creates an opener with a remote decryption key, or a set of them.
     ///
     /// # Errors
     /// As [`Opener::new`].
@@ -96,7 +96,7 @@ impl<U> Opener<U> {
         })
     }
 
-    /// The same opener with [`OpenOptions::check_json`] off.
+    /// Returns the same opener with [`OpenOptions::check_json`] off.
     #[must_use]
     #[doc(hidden)]
     pub fn without_json_check(self) -> Self {
@@ -107,8 +107,8 @@ impl<U> Opener<U> {
     }
 }
 
-/// A message that was decrypted and whose signature was verified. It is the only access to the
-/// content of a message.
+/// A message that was decrypted and whose signature was verified. This value is the only access to
+/// the content of a message.
 ///
 /// `Debug` prints no part of the message. The message is overwritten when this is dropped.
 #[derive(Clone)]
@@ -121,7 +121,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The message, which is not copied. The caller's text is not overwritten when it is dropped.
+    /// Returns the message without a copy. The returned text is not overwritten when it is dropped.
     #[must_use]
     pub fn into_json(mut self) -> Vec<u8> {
         std::mem::take(&mut *self.json)
@@ -145,8 +145,8 @@ impl Opened {
         &self.encryption_key
     }
 
-    /// Returns the header of the JWE. It is not signed: anyone who has our encryption key can write
-    /// one.
+    /// Returns the header of the JWE. This header is not signed: anybody who has our encryption key
+    /// can write one.
     #[must_use]
     pub fn outer_header(&self) -> &JoseHeader {
         &self.header
@@ -158,13 +158,13 @@ impl Opened {
         &self.signed_header
     }
 
-    /// The `kid` of [`Opened::signing_key`], if it has one.
+    /// Returns the `kid` of [`Opened::signing_key`], if it has one.
     #[must_use]
     pub fn signing_kid(&self) -> Option<&str> {
         self.signing_key.kid()
     }
 
-    /// The `kid` of [`Opened::encryption_key`], if it has one.
+    /// Returns the `kid` of [`Opened::encryption_key`], if it has one.
     #[must_use]
     pub fn encryption_kid(&self) -> Option<&str> {
         self.encryption_key.kid()

@@ -17,14 +17,14 @@ options! {
     /// Options for sealing messages.
     #[derive(Clone, Debug)]
     pub struct SealOptions {
-        /// The most bytes of JSON in a message. Default: [`MAX_MESSAGE_BYTES`].
+        /// The maximum number of bytes of JSON in a message. Default: [`MAX_MESSAGE_BYTES`].
         max_payload_bytes: usize = MAX_MESSAGE_BYTES,
-        /// Compresses messages before encryption (`"zip":"DEF"`). Off by default: the length of
-        /// compressed text reveals something of its content (RFC 8725 section 3.6), and strict
-        /// receivers refuse it.
+        /// If true, messages are compressed before encryption (`"zip":"DEF"`). Default: false,
+        /// because the length of compressed text reveals something of its content (RFC 8725 section
+        /// 3.6), and strict receivers refuse such messages.
         deflate: bool = false,
-        /// Writes `"cty":"JWT"` into the outer header. On by default; off for receivers that do not
-        /// expect it.
+        /// If true, the outer header has `"cty":"JWT"`. Default: true. Set it to false for
+        /// receivers that do not expect it.
         cty: bool = true;
         /// The header of the signature, to which [`SealOptions::recipient`] adds. Default: `typ` is
         /// `JWT`.
@@ -33,8 +33,8 @@ options! {
 }
 
 impl SealOptions {
-    /// Names the recipient in the member `name` of the signed header: see
-    /// [`Recipient`](crate::Recipient).
+    /// Names the recipient in the member `name` of the signed header
+    /// ([`Recipient`](crate::Recipient)).
     ///
     /// # Errors
     /// [`JoseHeaderError::Refused`] if `name` has another meaning in the header.
@@ -52,8 +52,8 @@ impl SealOptions {
 /// key (RSA-OAEP, A256CBC-HS512).
 ///
 /// - Each message has its own random content key and initialisation vector.
-/// - Both keys can be replaced while messages are sealed. Clones share them: replacing a key of one
-///   changes all. A message that is being sealed is finished with the keys that it was begun with.
+/// - Both keys can be replaced while messages are sealed. Clones share the keys, so a replacement
+///   changes all clones. A message that is being sealed is finished with the keys from its start.
 #[derive(Clone, Debug)]
 pub struct Sealer<S = SigningKey> {
     signing: CurrentKey<S>,
@@ -62,7 +62,7 @@ pub struct Sealer<S = SigningKey> {
 }
 
 impl<S> Sealer<S> {
-    /// A sealer. The `kid` of each key, if it has one, is written to its header.
+    /// Creates a sealer. The `kid` of each key, if it has one, is written to its header.
     ///
     /// `signing` is a [`SigningKey`] for [`Sealer::seal`] or a [`RemoteSigner`] for
     /// [`Sealer::seal_remote`].
@@ -75,12 +75,12 @@ impl<S> Sealer<S> {
         }
     }
 
-    /// Signs with this key from now on, here and in all clones.
+    /// Replaces the signing key, here and in all clones.
     pub fn replace_signing_key(&self, signing: S) {
         self.signing.replace(signing);
     }
 
-    /// Encrypts to this key from now on, here and in all clones.
+    /// Replaces the encryption key, here and in all clones.
     pub fn replace_encryption_key(&self, encryption: EncryptionKey) {
         self.encryption.replace(encryption);
     }
@@ -91,8 +91,8 @@ impl Sealer<SigningKey> {
     /// [`SecuredPayload`](crate::SecuredPayload).
     ///
     /// # Errors
-    /// [`SealError`] if it is too long, not JSON in UTF-8, or if the back end or the system's
-    /// random source fails.
+    /// [`SealError`] if the text is too long or not JSON in UTF-8, or if the back end or the
+    /// system's random source fails.
     pub fn seal(&self, json: &[u8]) -> Result<String, SealError> {
         self.options.check(json)?;
         let signed = jws::sign(&self.signing.get(), &self.options.signed_header, json)?;
@@ -113,7 +113,7 @@ impl<S: RemoteSigner> Sealer<S> {
     }
 }
 
-/// A message without its signature. It seals a message without I/O, for a remote signing key.
+/// A message without its signature. This type seals messages without I/O, for a remote signing key.
 #[derive(Debug)]
 pub struct UnsignedMessage {
     prepared: Prepared,
@@ -126,7 +126,7 @@ impl UnsignedMessage {
     /// Prepares one JSON text. `verifying` is the public half of the signing key.
     ///
     /// # Errors
-    /// [`SealError`] if it is too long or not JSON in UTF-8.
+    /// [`SealError`] if the text is too long or not JSON in UTF-8.
     pub fn new(
         json: &[u8],
         verifying: VerifyingKey,
@@ -143,13 +143,13 @@ impl UnsignedMessage {
         })
     }
 
-    /// The request to sign.
+    /// Returns the request to sign.
     #[must_use]
     pub fn request(&self) -> SignRequest<'_> {
         self.prepared.request()
     }
 
-    /// Takes the signature, encrypts, and returns the compact JWE.
+    /// Adds the signature, encrypts, and returns the compact JWE.
     ///
     /// # Errors
     /// [`SealError::Sign`] if the signature is not valid; otherwise as [`Sealer::seal`].
@@ -178,7 +178,7 @@ fn seal_signed(
     options: &SealOptions,
 ) -> Result<String, SealError> {
     let signature = signed.rsplit('.').next().unwrap_or_default();
-    // Base64url without padding: four characters are three bytes, rounded down.
+    // In base64url without padding, four characters are three bytes, rounded down.
     let bytes = signature.len() * 3 / 4;
     if !crate::is_signature_length(bytes) {
         return Err(SealError::SigningKeySize { bits: bytes * 8 });
@@ -199,7 +199,7 @@ fn encrypt(
         .optional_string("cty", options.cty.then_some("JWT"))
         .optional_string("kid", encryption.kid())
         .finish();
-    // Encrypted in place, so that no copy of the plain text stays behind.
+    // The text is encrypted in place, so that no copy of the plain text stays behind.
     let mut text = Zeroizing::new(signed);
     if options.deflate {
         text = deflate::deflate(&text);
@@ -232,7 +232,8 @@ fn assemble(
     Ok(compact)
 }
 
-/// Encrypts any bytes under any header, as an outsider who has the encryption key can. For fuzzers.
+/// Encrypts any bytes under any header, as an outsider who has the encryption key can. This is for
+/// fuzzers.
 ///
 /// # Errors
 /// As [`Sealer::seal`], without the checks of the message.
@@ -245,20 +246,21 @@ pub fn encrypt_anything(
     assemble(header, Zeroizing::new(plain), encryption)
 }
 
-/// A message that could not be sealed. These are local faults.
+/// The reason why a message could not be sealed. All reasons are local faults.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SealError {
     /// The message is longer than allowed.
     #[error("expected at most {max} bytes of JSON, found {found}")]
     TooLong {
-        /// The bytes found.
+        /// The number of bytes found.
         found: usize,
-        /// The maximum.
+        /// The maximum number of bytes.
         max: usize,
     },
-    /// The message is not JSON as [`bankrail_values::json`] reads it: no member twice, no unpaired
-    /// surrogate, and at most 64 levels, because many parsers refuse such JSON.
+    /// The message is not JSON as [`bankrail_values::json`] reads it. A duplicate member, an
+    /// unpaired surrogate and more than 64 levels are refused too, because many parsers refuse
+    /// them.
     #[error("the message is not acceptable JSON: {0}")]
     NotJson(JsonError),
     /// The signing key has a size other than the specification's 2048 or 4096 bits (Specification:

@@ -1,5 +1,5 @@
-//! The bank's process: issues tokens, serves statements, and books entry after entry, each in one
-//! transaction with a message, which it delivers.
+//! The bank's process, which issues tokens, serves statements, books entries, each in one
+//! transaction with a message, and delivers the messages.
 
 use super::{CUSTOMER_KEY, DRAIN, Surroundings, print, reference};
 use crate::both::{endpoint, endpoints, query};
@@ -28,7 +28,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// At most this many messages are enqueued beyond those that were answered.
+/// The maximum number of messages that are enqueued beyond the answered ones.
 const AHEAD: usize = 16;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -144,7 +144,7 @@ fn dispatcher(found: &Surroundings, store: &SqliteStore, answered: Arc<Semaphore
     .unwrap()
 }
 
-/// Gives a permit for each answer.
+/// A transport that gives a permit for each answer.
 #[derive(Debug)]
 struct Counting {
     inner: HttpsTransport,
@@ -173,7 +173,7 @@ impl Directory for OneCustomer {
     }
 }
 
-/// The entries of one account, all of one day: a number each, by which they are made again.
+/// A ledger of one account's entries of one day, stored as numbers from which the entries are made.
 #[derive(Debug)]
 struct Books(SqliteStore);
 

@@ -1,5 +1,5 @@
-//! The biller's process: polls the account, takes deliveries, and handles both within the store's
-//! transactions.
+//! The biller's process, which polls the account, receives deliveries, and handles both within the
+//! store's transactions.
 
 use super::{CUSTOMER_KEY, Surroundings, print};
 use crate::both::API_KEY;
@@ -47,7 +47,7 @@ async fn process() {
     poll(&found, store).await;
 }
 
-/// Handles all that is in the inbox.
+/// Handles all messages in the inbox.
 pub(super) async fn work_off(found: &Surroundings) {
     let (receivers, handlers) = receivers(found, &open(found).await);
     receivers
@@ -87,7 +87,7 @@ fn receivers(
                 transaction
                     .connection()
                     .execute("INSERT INTO effect VALUES (?1)", [case])?;
-                // The parent may kill before the commit, which is still to come.
+                // The parent may kill this process before the commit that follows.
                 print("working");
                 Ok::<_, rusqlite::Error>(())
             }))
@@ -95,7 +95,7 @@ fn receivers(
     (receivers, handlers)
 }
 
-/// Imports new entries for ever, and says when a poll is complete.
+/// Imports new entries without end, and prints a line when a poll is complete.
 async fn poll(found: &Surroundings, store: SqliteStore) -> Infallible {
     let store = Arc::new(store);
     let credentials = Credentials::new(

@@ -1,14 +1,14 @@
-//! The children's clock.
+//! The fast clock of the child processes.
 
 use bankrail_values::{Clock, SystemClock, Timestamp};
 use std::time::Duration;
 
-/// Twenty times as fast as the system's, so that a poll is due in a moment, and half a minute
-/// further with each start, so that what the dead had under lease is soon free. A test of 1,000
-/// kills stays within one day of it.
+/// A clock that is twenty times as fast as the system's, so that polls are due soon. Each start
+/// moves it half a minute further, so that leases of killed processes soon end. A test of 1,000
+/// kills stays within one day of this clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastClock {
-    /// The time at which the parent began.
+    /// The time at which the parent started.
     pub(super) began: Timestamp,
     pub(super) starts: u32,
 }

@@ -8,7 +8,7 @@ use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// A message that was not opened.
+/// The reason why a message was not opened.
 ///
 /// `Display` and the fields are for the log. Answer the sender with [`OpenError::public_message`]
 /// and [`OpenError::http_status`], which are the same for every failure that a sender without keys
@@ -16,45 +16,45 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Not a compact JWE, or out of bounds. No key was used.
+    /// The message is not a compact JWE, or out of bounds. No key was used.
     #[error(transparent)]
     Malformed(#[from] MalformedMessageError),
-    /// A compact JWE with a header outside the profile. No key was used.
+    /// The message is a compact JWE with a header outside the profile. No key was used.
     #[error(transparent)]
     UnsupportedHeader(JoseHeaderError),
     /// No decryption key was found for the message.
     #[error(transparent)]
     NoKey(#[from] SelectError),
-    /// Decryption failed, or the signature is not valid. The value is the same for every cause: a
-    /// sender who learns which step failed, from the answer or from a log, can decrypt messages of
-    /// others step by step (RFC 7516 section 11.5).
+    /// Decryption failed, or the signature is not valid. All causes have the same value, because a
+    /// sender who learns the failed step, from the answer or a log, can decrypt messages of others
+    /// step by step (RFC 7516 section 11.5).
     #[error("the message was rejected")]
     Rejected,
-    /// Decrypted, but none of the verifying keys has the signature's `kid`, or it has none and
-    /// there are too many keys to try. The tag was right, so only the one who encrypted the message
-    /// can cause this, and learns nothing about messages of others.
+    /// The message was decrypted, but no verifying key has the signature's `kid`, or the signature
+    /// has no `kid` and there are too many keys to try. Only the author of the encrypted message
+    /// can cause this, because the tag was right, and learns nothing about messages of others.
     #[error("{reason}, found {}; the keys at hand are {known}; {}", named(kid.as_deref()), advice(reason))]
     NoSigningKey {
-        /// The `kid`, cut and escaped. It is not verified.
+        /// The `kid`, cut and escaped, but not verified.
         kid: Option<String>,
         /// The `kid`s of the verifying keys, cut and escaped, separated by commas.
         known: String,
         /// The reason why there is no key.
         reason: SelectError,
     },
-    /// Decrypted and verified, but meant for another recipient: see
-    /// [`Recipient`](super::Recipient).
+    /// The message was decrypted and verified, but is for another recipient
+    /// ([`Recipient`](super::Recipient)).
     #[error("expected our recipient as member {name:?}, found another or none")]
     OtherRecipient {
         /// The member that names the recipient.
         name: String,
     },
-    /// Decrypted and verified, but with another `typ` than a message: see
-    /// [`OpenOptions::require_typ`](super::OpenOptions::require_typ).
+    /// The message was decrypted and verified, but does not have the required `typ`
+    /// ([`OpenOptions::require_typ`](super::OpenOptions::require_typ)).
     #[error("expected typ \"JWT\" in the signed header, found another or none")]
     OtherType,
-    /// Decrypted and verified, but not JSON as [`bankrail_values::json`] reads it. The fault is the
-    /// sender's, who is known.
+    /// The message was decrypted and verified, but is not JSON as [`bankrail_values::json`] reads
+    /// it. The signature proves that the fault is the sender's.
     #[error("the signed message is not acceptable JSON: {0}")]
     PayloadInvalid(JsonError),
     /// A local fault: the key service or the system's random source failed.
@@ -184,31 +184,31 @@ impl From<RemoteError> for OpenError {
     }
 }
 
-/// A text that is not a compact JWE of this profile. All of these faults are found without a key.
+/// The reason why a text is not a compact JWE of this profile, found without a key.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MalformedMessageError {
-    /// Longer than allowed.
+    /// The text is longer than allowed.
     #[error("expected a message of at most {max} bytes, found {found}")]
     TooLong {
-        /// The bytes found.
+        /// The number of bytes found.
         found: usize,
-        /// The maximum.
+        /// The maximum number of bytes.
         max: usize,
     },
-    /// Three parts: a message that is signed and not encrypted.
+    /// The text has three parts, as of a message that is signed and not encrypted.
     #[error("expected an encrypted message (JWE), found a bare signature (JWS)")]
     BareSignature,
-    /// A JSON object where the compact form is expected.
+    /// The text is a JSON object, and not the compact form.
     #[error("expected a compact message, found JSON")]
     JsonForm,
-    /// Another number of parts.
+    /// The text has a number of parts other than five.
     #[error("expected five parts separated by dots, found {found}")]
     Parts {
-        /// The parts found.
+        /// The number of parts found.
         found: usize,
     },
-    /// A part that is not canonical base64url.
+    /// A part is not canonical base64url.
     #[error("expected the {part} in canonical base64url without padding")]
     NotBase64url {
         /// The part.
@@ -222,9 +222,9 @@ pub enum MalformedMessageError {
     Length {
         /// The part.
         part: &'static str,
-        /// The length expected.
+        /// The expected length.
         expected: &'static str,
-        /// The bytes found.
+        /// The number of bytes found.
         found: usize,
     },
 }

@@ -14,8 +14,8 @@ use bankrail_values::json::{self, JsonLimits, JsonValue};
 use std::ops::ControlFlow;
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// A well-formed JWE of the profile, not yet decrypted. It opens a message without I/O, for a
-/// remote decryption key.
+/// A well-formed JWE of the profile that is not yet decrypted. This type opens messages without
+/// I/O, for a remote decryption key.
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -46,8 +46,8 @@ pub struct SealedMessage<'a> {
 }
 
 impl<'a> SealedMessage<'a> {
-    /// Reads a message as far as that needs no key. The checks are, in this order: length, number
-    /// of parts, base64url, header, lengths of the parts.
+    /// Reads a message as far as possible without a key. The checks are, in this order: length,
+    /// number of parts, base64url, header, lengths of the parts.
     ///
     /// # Errors
     /// [`OpenError::Malformed`] or [`OpenError::UnsupportedHeader`].
@@ -102,7 +102,7 @@ impl<'a> SealedMessage<'a> {
         })
     }
 
-    /// Returns the header, not verified. Its `kid` selects the decryption key.
+    /// Returns the unverified header, whose `kid` selects the decryption key.
     #[must_use]
     pub fn header(&self) -> &JoseHeader {
         &self.header
@@ -114,7 +114,7 @@ impl<'a> SealedMessage<'a> {
         &self.encrypted_key
     }
 
-    /// Checks that the encrypted key is as long as the modulus of `key`. Call it before a remote
+    /// Checks that the encrypted key is as long as the modulus of `key`. Call this before a remote
     /// key is used.
     ///
     /// # Errors
@@ -128,11 +128,11 @@ impl<'a> SealedMessage<'a> {
         }
     }
 
-    /// Takes the outcome of the decryption and does the remaining steps.
+    /// Performs the remaining steps with the outcome of the decryption.
     ///
-    /// `key` is the public half of the decryption key. If it could not decrypt, or the result is
-    /// not 64 bytes long, a random content key takes its place, and the same work is done up to the
-    /// comparison of the tag.
+    /// `key` is the public half of the decryption key. If the key could not decrypt, or the result
+    /// is not 64 bytes long, a random content key takes the result's place, and the same work is
+    /// done up to the comparison of the tag.
     ///
     /// # Errors
     /// [`OpenError`], as from [`Opener::open`](super::Opener::open).
@@ -149,7 +149,7 @@ impl<'a> SealedMessage<'a> {
             .unwrap_or(Err(OpenError::Rejected))
     }
 
-    /// Tries the local keys that the `kid`, or its absence, selected.
+    /// Tries the local keys that the `kid`, or its absence, has selected.
     pub(super) fn open_with(
         mut self,
         keys: &[DecryptionKey],
@@ -170,7 +170,7 @@ impl<'a> SealedMessage<'a> {
         Err(refused)
     }
 
-    /// Tries the remote keys that the `kid`, or its absence, selected.
+    /// Tries the remote keys that the `kid`, or its absence, has selected.
     pub(super) async fn open_remote<U: RemoteDecrypter>(
         mut self,
         keys: &[U],
@@ -259,7 +259,7 @@ fn verify(
     let limits = VerifyOptions::new()
         .max_token_bytes(signed.len())
         .max_header_bytes(options.max_header_bytes);
-    // The reason of a refusal is dropped here.
+    // The reason of the refusal is dropped, so that all have the same error.
     let signed = std::str::from_utf8(&signed).map_err(|_| OpenError::Rejected)?;
     let signed = Compact::parse(signed, &limits).map_err(|_| OpenError::Rejected)?;
     let kid = signed.header().kid().map(excerpt);
@@ -288,7 +288,7 @@ fn verify(
         return Err(OpenError::OtherType);
     }
     check_recipient(&verified, &options)?;
-    // Looking for the recipient in a claim has read the whole JSON under the same limits.
+    // The search for the recipient in a claim has read the whole JSON under the same limits.
     let is_read = options
         .recipient
         .as_ref()
@@ -330,9 +330,9 @@ fn check_recipient(verified: &Verified, options: &OpenOptions) -> Result<(), Ope
     }
 }
 
-/// The `kid` of a message's header, cut and escaped, for the log: which of our keys the sender has
-/// used. `None` if the header is longer than 4 KiB or cannot be read, or has no `kid`. Nothing of
-/// it is verified.
+/// Returns the unverified `kid` of a message's header, cut and escaped, so that the log shows the
+/// key that the sender has used. `None` if the header is longer than 4 KiB, cannot be read, or has
+/// no `kid`.
 #[must_use]
 #[doc(hidden)]
 pub fn unverified_kid(compact: &str) -> Option<String> {

@@ -30,7 +30,7 @@ fn an_envelope_is_bounded() {
     let with = |json: &str| of(&format!(r#"{{"secured_payload":"a.b","x":{json}}}"#));
     let nested = |arrays: usize| format!("{}{}", "[".repeat(arrays), "]".repeat(arrays));
     assert!(with(&nested(15)) && !with(&nested(16)));
-    // The object, its text and the array are three values.
+    // The object, its text and the array count as three values.
     let array = |elements: usize| format!("[{}]", vec!["0"; elements].join(","));
     assert!(with(&array(1021)) && !with(&array(1022)));
 }

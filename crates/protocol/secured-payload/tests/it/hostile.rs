@@ -12,7 +12,7 @@ fn signed(payload: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Everything that an error shows.
+/// Returns everything that an error shows.
 fn seen(error: &OpenError) -> String {
     let source = std::error::Error::source(error).map(ToString::to_string);
     format!(
@@ -23,7 +23,7 @@ fn seen(error: &OpenError) -> String {
     )
 }
 
-/// Messages that fail somewhere between RSA-OAEP and the inner signature.
+/// Returns messages that fail somewhere between RSA-OAEP and the inner signature.
 fn rejected() -> Vec<(&'static str, String)> {
     let good = signed(b"{}");
     let stranger = SigningKey::generate(RsaSize::Rsa2048).unwrap();
@@ -278,7 +278,8 @@ fn every_single_bit_flip_of_a_message_is_refused() {
 fn refuses_every_bit_flip(keys: &Keys) {
     let good = keys.sealer().seal(b"{}").unwrap();
     let opener = keys.customer();
-    // One bit of each character of the text. The next loop flips each bit of the decoded parts.
+    // This loop flips one bit of each character of the text, the next one each bit of the decoded
+    // parts.
     for at in 0..good.len() {
         let mut flipped = good.clone().into_bytes();
         flipped[at] ^= 1 << (at % 8);
@@ -307,7 +308,7 @@ fn ten_thousand_truncations_are_refused() {
     for keys in backends() {
         let good = keys.sealer().seal(b"{\"a\":1}").unwrap();
         let opener = keys.customer();
-        // A fixed pseudo-random sequence, so that a failure can be repeated.
+        // The sequence is pseudo-random and fixed, so that a failure can be repeated.
         let mut state = 88_172_645_463_325_252_u64;
         let mut next = |below: usize| {
             state ^= state << 13;

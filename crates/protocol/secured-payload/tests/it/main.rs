@@ -1,4 +1,4 @@
-//! The public API: messages sealed, opened, attacked; on every back end that is compiled in.
+//! Tests of the public API: sealing, opening and attacks, on each back end that is compiled in.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod envelopes;

@@ -97,7 +97,7 @@ fn a_signing_key_of_another_size_than_2048_or_4096_bits_neither_seals_nor_opens(
                 "{error}"
             ),
         }
-        // A receiver does not take such a key.
+        // A receiver refuses such a key.
         let opener = Opener::new(
             DECRYPTION.clone(),
             signing.verifying_key(),
@@ -129,7 +129,7 @@ fn a_signing_key_of_another_size_than_2048_or_4096_bits_neither_seals_nor_opens(
             accepted,
             "{size:?}"
         );
-        // If it takes the place of another one, nothing that it signs is opened.
+        // If such a key replaces another one, no message that it signs is opened.
         let theirs = KeySet::from(SIGNING.verifying_key());
         let opener = Opener::new(DECRYPTION.clone(), theirs.clone(), OpenOptions::new()).unwrap();
         theirs.replace([signing.verifying_key()]).unwrap();
@@ -309,7 +309,7 @@ fn keys_rotate_while_in_use() {
             (signing.kid(), decryption.kid())
         );
     }
-    // A sender without `kid`: all keys are tried.
+    // All keys are tried for a sender without `kid`.
     let nameless = SigningKey::from_pem(&is.to_pkcs8_pem()).unwrap();
     let encryption =
         bankrail_jose::EncryptionKey::from_pem(&new.encryption_key().to_spki_pem()).unwrap();
@@ -456,7 +456,7 @@ fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
             ))
             .unwrap_err();
         assert!(matches!(error, OpenError::PayloadInvalid(_)));
-        // A caller that reads the JSON itself gets the bytes that were signed.
+        // A caller that reads the JSON itself gets the signed bytes.
         let unread = keys.opener_with(OpenOptions::new().check_json(false));
         let opened = unread
             .open(&outsider::encrypt(
@@ -473,7 +473,7 @@ fn a_signed_text_that_is_not_json_is_the_known_sender_s_fault() {
             ))
             .unwrap();
         assert_eq!(opened.json(), payload);
-        // It is checked whatever names the recipient.
+        // The recipient is checked, whether the header or a claim names it.
         let named = jws::sign(
             &SIGNING,
             &JwsHeader::new().member("aud", "b").unwrap(),
@@ -591,7 +591,7 @@ fn the_kid_for_the_log_is_bounded_and_optional() {
     }
 }
 
-/// RFC 8259 allows both, and many parsers refuse them: they are not sealed. The depth is that of
+/// JSON that RFC 8259 allows and many parsers refuse is not sealed. The maximum depth is that of
 /// the JSON reader.
 #[test]
 fn what_many_parsers_refuse_is_not_sealed() {
@@ -615,7 +615,7 @@ fn what_many_parsers_refuse_is_not_sealed() {
     for text in surrogates.into_iter().map(str::to_owned).chain(deep) {
         let refused = sealer.seal(text.as_bytes());
         assert!(matches!(refused, Err(SealError::NotJson(_))), "{text:.40}");
-        // A sender of another make signs it: then it is refused when it is opened.
+        // If another sender's software signs such a text, the opener refuses it.
         let signed = jws::sign(&keys.signing, &JwsHeader::new(), text.as_bytes()).unwrap();
         let error = opener
             .open(&outsider::encrypt(outsider::HEADER, signed.as_bytes()))
@@ -625,7 +625,7 @@ fn what_many_parsers_refuse_is_not_sealed() {
     assert!(sealer.seal("\"\\ud83d\\udc4d 👍\"".as_bytes()).is_ok());
 }
 
-/// The header that is signed is bounded by the same option as the header of the JWE.
+/// The same option bounds the signed header and the header of the JWE.
 #[test]
 fn the_bound_on_headers_is_that_of_both_layers() {
     let keys = backends().next().unwrap();

@@ -104,7 +104,7 @@ fn remote_keys_seal_and_open() {
     }
 }
 
-/// The old and the new key of a rotation, with and without `kid`.
+/// The old and the new key of a rotation open messages, with and without `kid`.
 #[test]
 fn two_remote_keys_overlap() {
     for (kids, other) in [

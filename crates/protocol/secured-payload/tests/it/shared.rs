@@ -8,13 +8,13 @@ use bankrail_secured_payload::{OpenOptions, Opener, SealOptions, Sealer};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// One key of each kind for all tests, because generating keys is slow.
+/// The signing key of all tests, because generating keys is slow.
 pub(crate) static SIGNING: LazyLock<SigningKey> =
     LazyLock::new(|| SigningKey::generate(RsaSize::Rsa2048).unwrap());
 pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
     LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
 
-/// The same two key pairs on each back end.
+/// Returns the same two key pairs on each back end.
 pub(crate) fn backends() -> impl Iterator<Item = Keys> {
     Backend::ALL.iter().map(|backend| {
         let options = KeyOptions::new().backend(*backend);
@@ -49,7 +49,7 @@ impl Keys {
         Sealer::new(self.signing.clone(), self.encryption(), SealOptions::new())
     }
 
-    /// Refuses compressed messages.
+    /// Makes an opener that refuses compressed messages.
     pub(crate) fn opener(&self) -> Opener {
         self.opener_with(OpenOptions::new().max_inflated_bytes(None))
     }
@@ -63,7 +63,7 @@ impl Keys {
     }
 }
 
-/// The five parts of a compact message, decoded.
+/// Returns the five decoded parts of a compact message.
 pub(crate) fn parts(compact: &str) -> [Vec<u8>; 5] {
     let parts: Vec<_> = compact
         .split('.')
@@ -80,7 +80,7 @@ pub(crate) fn compact(parts: &[Vec<u8>; 5]) -> String {
         .join(".")
 }
 
-/// A file of the shared vectors, or `None` where they are not available.
+/// Reads a file of the shared vectors; `None` where they are not available.
 pub(crate) fn vectors(file: &str) -> Option<Value> {
     let Some(shared) = std::env::var_os("BANKRAIL_SHARED") else {
         eprintln!("BANKRAIL_SHARED not set: skipped");
@@ -123,7 +123,7 @@ pub(crate) mod outsider {
         assemble(header, &KEY, &padded)
     }
 
-    /// A message with these blocks as ciphertext and a right tag.
+    /// Makes a message with these blocks as ciphertext and a right tag.
     pub(crate) fn assemble(header: &str, key: &[u8], text: &[u8]) -> String {
         let header = base64url::encode(header.as_bytes());
         let mut mac = Hmac::<Sha512>::new_from_slice(&key[..key.len().min(32)]).unwrap();

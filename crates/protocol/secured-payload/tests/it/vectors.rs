@@ -1,4 +1,4 @@
-//! Messages of other libraries, and hostile ones: those that stand in the repository
+//! Messages of other libraries, and hostile ones: those in the repository
 //! (`tests/vectors/secured_payload.json`), and others where they are available.
 
 use crate::shared::{Keys, vectors};
@@ -15,7 +15,8 @@ fn rows(list: &str) -> &'static [Value] {
     FILE[list].as_array().unwrap()
 }
 
-/// A signing key and the key that all messages of the file are encrypted to, on each back end.
+/// Returns a signing key and the key that all messages of the file are encrypted to, on each back
+/// end.
 fn known(signing: &str) -> Vec<Keys> {
     let private = |name: &str| Jwk::parse(&FILE["keys"][name].to_string()).unwrap();
     let (signing, decryption) = (private(signing), private("RFC 7516 A.1"));
@@ -55,7 +56,8 @@ fn messages_of_other_libraries_are_opened() {
     }
 }
 
-/// Their headers are the profile's, and what they name was computed in another way.
+/// Messages are rejected if their headers fit the profile but their parts were computed with other
+/// algorithms.
 #[test]
 fn messages_that_were_computed_in_another_way_are_rejected() {
     for keys in known("RFC 7515 A.2") {
