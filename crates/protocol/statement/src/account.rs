@@ -4,8 +4,8 @@ use bankrail_values::ValueError;
 
 /// The identifier of an account registered for statements.
 ///
-/// - It has 1 to 34 characters, as many as `Othr/Id` of the message holds, of `[A-Za-z0-9.]`
-///   (Default: "Statement exchange").
+/// - It has 1 to 34 characters of `[A-Za-z0-9.]`, the bound of the message's `Othr/Id` (Default:
+///   "Statement exchange").
 /// - For Australian and New Zealand accounts it is the branch code followed by the account number.
 /// - Identifiers are compared byte for byte.
 ///
@@ -41,9 +41,9 @@ impl AccountId {
         Ok(Self(text.into()))
     }
 
-    /// True for the numbers reserved for negative tests, which must not be used: a branch code of
-    /// six digits, then one of the digits 1 to 9 nine times (Specification: "Request statement",
-    /// test data). Fifteen zeros are not reserved.
+    /// Returns true for the numbers reserved for negative tests, which must not be used: a branch
+    /// code of six digits, then one of the digits 1 to 9 nine times (Specification: "Request
+    /// statement", test data). Fifteen zeros are not reserved.
     #[must_use]
     pub fn is_reserved_for_negative_testing(&self) -> bool {
         let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);

@@ -19,7 +19,7 @@ impl Cursor {
     /// Reads a received cursor and keeps its text unchanged.
     ///
     /// # Errors
-    /// [`CursorError::Length`] if it is empty or longer than [`Cursor::MAX_LENGTH`] bytes.
+    /// [`CursorError::Length`] if the text is empty or longer than [`Cursor::MAX_LENGTH`] bytes.
     pub fn parse(text: &str) -> Result<Self, CursorError> {
         if text.is_empty() || text.len() > Self::MAX_LENGTH {
             return Err(CursorError::Length { found: text.len() });
@@ -27,7 +27,7 @@ impl Cursor {
         Ok(Self(text.into()))
     }
 
-    /// Returns a cursor that stands for these bytes.
+    /// Makes a cursor that stands for these bytes.
     ///
     /// # Errors
     /// [`CursorError::Length`] if there are no bytes, or if their base64 text is longer than
@@ -39,7 +39,7 @@ impl Cursor {
     /// Returns the bytes that the cursor stands for.
     ///
     /// # Errors
-    /// [`CursorError::NotBase64`] if it is not canonical standard base64 with padding.
+    /// [`CursorError::NotBase64`] if the text is not canonical standard base64 with padding.
     pub fn to_bytes(&self) -> Result<Vec<u8>, CursorError> {
         STANDARD
             .decode(self.0.as_bytes())
@@ -61,11 +61,11 @@ impl fmt::Debug for Cursor {
 
 bankrail_values::impl_text_value!(Cursor, CursorError);
 
-/// Not a cursor.
+/// The error of a text that is not a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CursorError {
-    /// Empty or too long.
+    /// The text is empty or too long.
     #[error(
         "expected a cursor of 1 to {} bytes, found {found}",
         Cursor::MAX_LENGTH
@@ -74,7 +74,7 @@ pub enum CursorError {
         /// The number of bytes found.
         found: usize,
     },
-    /// Not base64 with padding, so not made by [`Cursor::from_bytes`].
+    /// The text is not base64 with padding, and so not from [`Cursor::from_bytes`].
     #[error("expected a cursor in base64 with padding")]
     NotBase64,
 }

@@ -11,8 +11,8 @@ use bankrail_camt052::{
 use bankrail_values::excerpt;
 
 impl ReceivedStatement {
-    /// Reads the payload tolerantly; it must be of version 06. Deviations from the rules of the
-    /// message are in the findings of the result.
+    /// Reads the payload tolerantly. The document must be of version 06. Deviations from the rules
+    /// of the message are in the findings of the result.
     ///
     /// # Errors
     /// [`ReadError`] if the payload is not a readable camt.052.001.06 document.
@@ -31,11 +31,11 @@ impl ReceivedStatement {
         Document::parse_with(&self.payload, &options.versions_or(version..=version))
     }
 
-    /// Compares the document with the answer around it and with the request, and adds what differs
+    /// Compares the document with the answer around it and with the request, and adds differences
     /// to the findings.
     ///
-    /// - The account identifier in another spelling (the same letters and digits), or an IBAN, is a
-    ///   finding.
+    /// - Another spelling of the account identifier (with the same letters and digits), or an
+    ///   IBAN in its place, is a finding.
     /// - The number of reports, the number of entries and the order of their booking dates are
     ///   compared too.
     ///
@@ -73,7 +73,7 @@ impl ReceivedStatement {
         let entries = document.reports.iter().flat_map(|report| &report.entries);
         let count = entries.clone().count();
         let mut reports = document.reports.iter();
-        // An entry that could not be read is markup here, and is no less an entry of the page.
+        // An entry that could not be read is markup here, but counts as an entry of the page.
         let any_kept = reports.any(|report| report.extras.has_element("Ntry"));
         if count == 0 && !any_kept && self.next_page != ReceivedNextPage::None {
             self.findings.push(ReplyFinding::MoreWithoutEntries);
@@ -122,7 +122,7 @@ fn first_out_of_order<'a>(
             continue;
         };
         if let Some(last) = last {
-            // If one of the two has no time of day, only the days can be compared.
+            // If one of both has no time of day, only the days can be compared.
             let same = if last.1.is_some() && moment.1.is_some() {
                 (last, moment)
             } else {

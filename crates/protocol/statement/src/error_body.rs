@@ -41,7 +41,7 @@ impl ErrorCode {
         &self.0
     }
 
-    /// True for `EC` and 1 to 16 digits.
+    /// Returns true for `EC` and 1 to 16 digits.
     #[must_use]
     #[doc(hidden)]
     pub fn is_well_formed(&self) -> bool {
@@ -50,8 +50,8 @@ impl ErrorCode {
         })
     }
 
-    /// True for the codes of a gateway in front of the service, `EC000_001` and so on. They are
-    /// read, never sent.
+    /// Returns true for the codes of a gateway in front of the service, `EC000_001` and so on,
+    /// which are read and never sent.
     #[must_use]
     #[doc(hidden)]
     pub fn is_gateway(&self) -> bool {
@@ -92,7 +92,7 @@ impl ErrorCode {
         Self::gateway_status_of(&self.0)
     }
 
-    /// Like [`ErrorCode::gateway_status`], of a code that was read in any place.
+    /// Returns the status like [`ErrorCode::gateway_status`], for a code from any place.
     #[must_use]
     #[doc(hidden)]
     pub fn gateway_status_of(code: &str) -> Option<u16> {

@@ -6,13 +6,13 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyFinding {
-    /// An optional member that is `null` instead of absent.
+    /// An optional member is `null` instead of absent.
     #[error("expected {member:?} to have a value or be absent, found null")]
     NullMember {
         /// The member.
         member: &'static str,
     },
-    /// An optional member whose JSON type is wrong. It was treated as absent.
+    /// The JSON type of an optional member is wrong. The member was treated as absent.
     #[error("expected {expected} as {member:?}, found {found}")]
     Type {
         /// The member.
@@ -26,13 +26,13 @@ pub enum ReplyFinding {
     /// end.
     #[error("expected a cursor because there are more transactions, found none")]
     MoreWithoutCursor,
-    /// A cursor although `moreTransactionsAvailable` is false. It was ignored.
+    /// There is a cursor although `moreTransactionsAvailable` is false. The cursor was ignored.
     #[error("expected no cursor because there are no more transactions, found one")]
     CursorWithoutMore,
-    /// A cursor that is the empty text. It was treated as absent.
+    /// The cursor is the empty text. It was treated as absent.
     #[error("expected a cursor or none, found an empty one")]
     EmptyCursor,
-    /// A cursor that is not standard base64 with padding. It is sent back unchanged.
+    /// The cursor is not standard base64 with padding. It is sent back unchanged.
     #[error("expected a cursor in base64 with padding")]
     CursorNotBase64,
     /// `extract` is not `intraday`.
@@ -68,7 +68,7 @@ pub enum ReplyFinding {
     /// `moreTransactionsAvailable` is true, but this page has no entries.
     #[error("expected entries because there are more transactions, found none")]
     MoreWithoutEntries,
-    /// The page has more entries than were asked for, or than an answer may have.
+    /// The page has more entries than requested, or than an answer may have.
     #[error("expected at most {limit} entries, found {found}")]
     TooManyEntries {
         /// The bound.
@@ -93,8 +93,8 @@ pub enum ReplyFinding {
         found: String,
     },
     /// The payload has half of a surrogate pair, which stands for no character and is read as
-    /// U+FFFD. An entry without a reference is identified by its content, so it becomes another
-    /// entry if the bank corrects its text later.
+    /// U+FFFD. If the bank later corrects the text of an entry without a reference, it becomes
+    /// another entry, because its content identifies it.
     #[error("payload: expected characters, found half of a surrogate pair, read as U+FFFD")]
     LoneSurrogate,
     /// The document does not have exactly one report.

@@ -18,17 +18,17 @@ impl EntryIdentity {
     /// Returns the identity of an entry.
     ///
     /// - An entry has a reference if the bank gave it one: `Ntry/AcctSvcrRef`, or
-    ///   `Refs/AcctSvcrRef` of each of its transactions. `NONREF` and `NOTPROVIDED` are none.
-    ///   `NtryRef` and `EndToEndId` do not count, because the first may be a number within the
-    ///   message and the second is the payer's.
-    /// - An entry with a reference is identified by it together with amount, direction, status,
-    ///   reversal and booking date, because a payment, its charge and its reversal may share a
-    ///   reference. An entry in which one of these changes, such as a pending entry that is booked,
-    ///   is therefore a new entry.
-    /// - An entry without a reference is identified by its content: amount, direction, status,
-    ///   reversal, booking date, value date, bank transaction code, the references that it does
-    ///   have, parties, accounts and text. The scale of an amount, the offset of a date and the
-    ///   division of remittance text into `Ustrd` elements do not count.
+    ///   `Refs/AcctSvcrRef` of each of its transactions. `NONREF` and `NOTPROVIDED` are no
+    ///   references. `NtryRef` and `EndToEndId` do not count, because the first may be a number
+    ///   within the message and the second is the payer's.
+    /// - The reference identifies an entry together with amount, direction, status, reversal and
+    ///   booking date, because a payment, its charge and its reversal may share a reference. An
+    ///   entry in which one of these changes, such as a pending entry that is booked, is therefore
+    ///   a new entry.
+    /// - The content identifies an entry without a reference: amount, direction, status,
+    ///   reversal, booking date, value date, bank transaction code, its other references, parties,
+    ///   accounts and text. The scale of an amount, the offset of a date and the division of
+    ///   remittance text into `Ustrd` elements do not count.
     ///
     /// The content includes the narrative, so each poll must have the same `includeNarrative`.
     #[must_use]
@@ -53,7 +53,7 @@ impl EntryIdentity {
     }
 }
 
-/// Returns the bank's reference of the entry, else those of its transactions; `None` if a
+/// Returns the bank's reference of the entry, or else those of its transactions; `None` if a
 /// transaction has none.
 fn references<'a>(entry: &'a Entry) -> Option<Vec<&'a str>> {
     // Many entries share a placeholder, and would count as one.
@@ -82,7 +82,7 @@ fn references<'a>(entry: &'a Entry) -> Option<Vec<&'a str>> {
     (!references.is_empty()).then_some(references)
 }
 
-/// Returns the booking day, else the value day.
+/// Returns the booking day, or else the value day.
 fn day_of(entry: &Entry) -> Option<Day> {
     let date = match entry.booking_date.as_ref().or(entry.value_date.as_ref())? {
         DateOrDateTime::Date(date) => *date,

@@ -5,16 +5,16 @@
 //!   remittance text (`Ustrd`). A credit to a virtual account also has its number and the issuing
 //!   branch (`CdtrAcct/Id/Othr`, `Id` and `Issr`).
 //! - False: an entry of the fast-payment channel has neither, and no credit of an account with
-//!   virtual accounts, or reversal of one, names its creditor account. Everything else stays:
-//!   entries of other channels keep their parties and text, and an ordinary account's credits their
-//!   creditor account (Default).
+//!   virtual accounts, or reversal of one, names its creditor account. All else stays: entries of
+//!   other channels keep their parties and text, and an ordinary account's credits their creditor
+//!   account (Default).
 
 use bankrail_camt052::{
     AccountIdentification, CounterpartyAccount, Direction, Entry, OtherAccountId, Text,
     Transaction, TransactionParties,
 };
 
-/// The channel of an entry's payment. The message does not carry it; the ledger knows it.
+/// The channel of an entry's payment. The message does not have the channel; the ledger has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryChannel {
@@ -24,7 +24,7 @@ pub enum EntryChannel {
     Ordinary,
 }
 
-/// Kinds of accounts: without or with virtual accounts. The message does not carry the kind; the
+/// Kinds of accounts: without or with virtual accounts. The message does not have the kind; the
 /// ledger has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -36,9 +36,9 @@ pub enum AccountKind {
     WithVirtualAccounts,
 }
 
-/// Removes the parts of an entry that `includeNarrative: false` hides; changes nothing if it is
-/// true. The account decides on virtual accounts and the channel on parties and text, regardless of
-/// the entry's content.
+/// Removes the parts of an entry that `includeNarrative: false` hides; does nothing if
+/// `includeNarrative` is true. The account decides on virtual accounts and the channel on parties
+/// and text, regardless of the entry's content.
 #[doc(hidden)]
 pub fn apply_narrative(
     entry: &mut Entry,
@@ -103,11 +103,11 @@ pub fn strip_narrative(entry: &mut Entry) {
         .flat_map(|details| &mut details.transactions)
     {
         transaction.parties = None;
-        // A second RltdPties or RmtInf is kept beyond the schema.
+        // A second RltdPties or RmtInf is among the elements beyond the schema.
         transaction.extras.clear();
         if let Some(remittance) = &mut transaction.remittance {
             remittance.unstructured.clear();
-            // Elements beyond the schema may hold the same text.
+            // Elements beyond the schema may have the same text.
             remittance.extras.clear();
             if remittance.structured.is_empty() {
                 transaction.remittance = None;
@@ -133,21 +133,21 @@ impl VirtualAccount {
         (number.is_valid() && issuer.is_valid()).then_some(Self { number, issuer })
     }
 
-    /// The virtual account number.
+    /// Returns the number of the virtual account.
     #[must_use]
     pub fn number(&self) -> &str {
         self.number.as_str()
     }
 
-    /// The issuer branch code.
+    /// Returns the code of the issuing branch.
     #[must_use]
     pub fn issuer(&self) -> &str {
         self.issuer.as_str()
     }
 
     /// Sets this account as the creditor's (`CdtrAcct/Id/Othr`) in all credits of an entry. For an
-    /// account [with virtual accounts](AccountKind::WithVirtualAccounts), the service
-    /// removes it, for every channel, if `includeNarrative` is false.
+    /// account [with virtual accounts](AccountKind::WithVirtualAccounts), the service removes the
+    /// creditor account, for every channel, if `includeNarrative` is false.
     pub fn show_in(&self, entry: &mut Entry) {
         for transaction in credits(entry) {
             let mut id = OtherAccountId::new(self.number.clone());

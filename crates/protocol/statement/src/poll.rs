@@ -1,4 +1,4 @@
-//! Polling an account: the choice of the next page, and of the entries that are handed over.
+//! The polling of an account: the choice of the next page, and of the entries that are handed over.
 
 mod day;
 mod page;
@@ -27,27 +27,27 @@ use tracked::{Completions, Numbered, TrackedEntries};
 /// two that had to begin again.
 const MAX_WALKS: u32 = 5;
 
-/// The number of fruitless pages in a row that ends a walk: with ever new cursors, the statement
-/// would have no end.
+/// The number of fruitless pages in a row that ends a walk, because a statement with ever new
+/// cursors would have no end.
 const MAX_FRUITLESS_PAGES: usize = 5;
 
 /// The time before the end of a day in which no full walk begins.
 const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 
-/// Decides which page of an account's statement to ask for next, and which of the received entries
-/// are handed over. It has no clock, no connection and no store.
+/// Decides which page of an account's statement is requested next, and which of the received
+/// entries are handed over. This type has no clock, no connection and no store.
 ///
 /// A poll is a walk through the statement's last pages, or through all of them.
 ///
-/// - A **partial walk** begins at the last page of the walk before, because entries are listed
-///   least recent first. It takes one call if nothing is new.
-/// - A **full walk** begins at the first page. It is made the first time, and after
-///   [`PollOptions::full_walk_every`]. It is also made at once when the service refuses a cursor,
-///   when the day of the statement has changed, and when a partial walk leaves it open if an entry
-///   is new. A statement of one page is always walked in full.
+/// - A **partial walk** begins at the last page of the previous walk, because entries are listed
+///   least recent first. It takes one call if there is no new entry.
+/// - A **full walk** begins at the first page. The first walk is a full one, and so is the next
+///   walk after [`PollOptions::full_walk_every`]. A full walk also begins at once when the service
+///   refuses a cursor, when the day of the statement has changed, and when a partial walk leaves it
+///   open if an entry is new. A statement of one page is always walked in full.
 ///
-/// An entry with a reference of the bank is identified by it. Entries without one are counted by
-/// content. Number `n` of a content is handed over only if there is evidence for `n` such entries.
+/// A reference of the bank identifies an entry. Entries without one are counted by content. Number
+/// `n` of a content is handed over only if there is evidence for `n` such entries.
 ///
 /// - A page lists no entry twice, so a page that lists `n` of them is evidence.
 /// - In a partial walk nothing else is evidence, because an entry on its page may have moved past
@@ -99,13 +99,13 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 pub struct AccountPoll {
     options: PollOptions,
     position: PollPosition,
-    /// The position as the store has it.
+    /// The stored position.
     stored: Option<Arc<str>>,
     unreadable: bool,
     walk: Walk,
     /// The number of walks that this poll has begun.
     walks: u32,
-    /// The counts in the previous full walk of the contents that it held back.
+    /// The counts of the contents that the previous full walk held back.
     counted_before: HashMap<EntryKey, u32>,
     /// The later forms that the previous full walk held back; `None` if it held back none.
     completions: Option<Completions>,
@@ -118,7 +118,7 @@ bankrail_values::options! {
         /// The time from a full walk to the next one, and so the delay of an entry that the bank
         /// has inserted before the last page. With zero, each walk is a full one. Default: 1 h.
         full_walk_every: Duration = Duration::from_secs(3_600),
-        /// The maximum number of pages of a walk. A longer statement is
+        /// The maximum number of pages of a walk. A longer statement fails with
         /// [`WalkError::TooManyPages`](crate::WalkError::TooManyPages). Default: 100.
         max_pages: usize = 100,
         /// The longest time at the end of a day that may stay unseen without a notice
@@ -136,7 +136,7 @@ pub enum PollStep {
     Fetch,
     /// The poll is complete.
     Complete {
-        /// True if it ended with a full walk whose every entry is handed over.
+        /// True if the poll ended with a full walk and all its entries are handed over.
         full: bool,
     },
 }
@@ -145,28 +145,28 @@ pub enum PollStep {
 struct Walk {
     full: bool,
     cursors: Cursors,
-    /// The contents of the pages so far. A partial walk counts each page by itself.
+    /// The contents of the pages so far. A partial walk counts each page separately.
     counter: EntryCounter,
     /// The contents of the entries that were held back.
     held_back: HashSet<EntryKey>,
     /// The entries that were held back because they may be later forms of others.
     undecided: Vec<(Numbered, EntryLinks)>,
-    /// The number of entries of each key that its pages have listed.
+    /// The number of entries of each key that the walk's pages have listed.
     listed: HashMap<EntryKey, u32>,
-    /// The number of its last pages in a row that were fruitless.
+    /// The number of fruitless pages in a row at the end of the walk so far.
     fruitless: usize,
     sums: Sums,
-    /// The entries of its pages that could not be read.
+    /// The entries of the walk's pages that could not be read.
     unread: BTreeSet<u64>,
-    /// The day of the statement, from its pages.
+    /// The day of the statement, from the walk's pages.
     day: Option<Date>,
-    /// True if pages of different days were met, or a partial walk has met another day than the
-    /// walk before.
+    /// True if the walk's pages are of different days, or a partial walk's day differs from that of
+    /// the previous walk.
     day_changed: bool,
 }
 
 impl AccountPoll {
-    /// Polls that continue at the position that the store has
+    /// Creates a poll that continues at the stored position
     /// ([`SeenEntries::position`](crate::SeenEntries::position)); `None` for an account that was
     /// never polled. If the text is unreadable ([`AccountPoll::is_position_unreadable`]), a full
     /// walk begins.
@@ -191,15 +191,17 @@ impl AccountPoll {
     /// Returns the cursor of the next request; `None` for the first page.
     ///
     /// At the beginning of a poll, `now` decides if its walk is a full one. In the last five
-    /// minutes of a day it is not, because a full walk takes longer. At the first poll after the
-    /// end it is not either: the bank may answer the cursor with the last entries of that day.
+    /// minutes of a day the walk is partial, because a full one takes longer. The first walk after
+    /// the end of a day is partial too, because the bank may answer the cursor with the last
+    /// entries of that day.
     pub fn cursor(&mut self, now: Timestamp) -> Option<&Cursor> {
         let soon = now.saturating_add(LAST_FULL_WALK_BEFORE_END);
         let is_left = self
             .position
             .walked
             .is_some_and(|walked| walked.is_left_at(soon));
-        // Before its first page only: the pages of a walk that has begun are recorded already.
+        // The walk may change only before its first page, because later its pages are recorded
+        // already.
         if self.walk.cursors.pages() == 0
             && !self.walk.full
             && self.is_full_walk_due(now)
@@ -212,9 +214,9 @@ impl AccountPoll {
         self.walk.cursors.next()
     }
 
-    /// Returns true if the stored position could not be read, as that of another version. The store
-    /// knows the entries nevertheless, so none is handed over twice; but one that was completed
-    /// meanwhile is new.
+    /// Returns true if the stored position could not be read, for example because another version
+    /// wrote it. The store still has the entries, so none is handed over twice; but an entry that
+    /// was completed meanwhile counts as new.
     #[must_use]
     pub fn is_position_unreadable(&self) -> bool {
         self.unreadable
@@ -226,15 +228,15 @@ impl AccountPoll {
         self.position.full_walk_at
     }
 
-    /// Returns the end of the day of the statement that was walked last; `None` if it is not known.
+    /// Returns the end of the day of the last walked statement; `None` if the end is not known.
     #[must_use]
     pub fn day_ends_at(&self) -> Option<Timestamp> {
         self.position.walked.map(|walked| walked.ends_at)
     }
 
-    /// Returns the time by which entries may be forgotten that were kept long enough: `now`, or the
-    /// end of the day that was walked last if that is earlier, because a clock that is ahead would
-    /// forget what the bank still lists. `None` before the first full walk has ended.
+    /// Returns the time for decisions on forgetting entries: `now`, or the end of the last walked
+    /// day if that is earlier, because a clock that is ahead would forget entries that the bank
+    /// still lists. `None` before the first full walk has ended.
     #[must_use]
     pub fn walked_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.position.full_walk_at?;
@@ -244,7 +246,7 @@ impl AccountPoll {
         Some(end.map_or(now, |end| end.min(now)))
     }
 
-    /// Continues after the page of `commit`, which is recorded.
+    /// Continues after the recorded page of `commit`.
     ///
     /// # Errors
     /// [`WalkError`] if the statement cannot be read to its end. This page and those before it are
@@ -293,7 +295,7 @@ impl AccountPoll {
     }
 
     fn is_full_walk_due(&self, now: Timestamp) -> bool {
-        // A time that is yet to come was written under a wrong clock.
+        // A time in the future was written under a wrong clock.
         let recent =
             |at: Timestamp| at <= now && now.saturating_since(at) < self.options.full_walk_every;
         !self.position.full_walk_at.is_some_and(recent)
@@ -374,7 +376,7 @@ impl Walk {
 
     /// Counts a page that is committed.
     fn take(&mut self, delta: &Delta) {
-        // The pages of a partial walk are not all of the day, so each of them is counted alone.
+        // A partial walk does not see all pages of the day, so it counts each page separately.
         if self.full {
             self.counter.advance(&delta.counts);
         }
@@ -428,7 +430,7 @@ impl Default for Delta {
 /// One entry of a page.
 struct OnPage<'a> {
     seen: &'a SeenEntry,
-    /// An entry without links is neither remembered nor compared.
+    /// The links of the entry. An entry without links is neither remembered nor compared.
     links: Option<&'a EntryLinks>,
     new: bool,
 }
@@ -441,16 +443,14 @@ impl OnPage<'_> {
 
 /// The evidence of a walk up to the end of a page.
 struct WalkEvidence<'a> {
-    /// The number of entries of each key that its pages before this one have listed.
+    /// The number of entries of each key on the walk's pages before this one.
     before: &'a HashMap<EntryKey, u32>,
-    /// True if a full walk ends with this page, so that entries which it did not list are not in
-    /// the statement.
+    /// True if a full walk ends with this page, so that unlisted entries are not in the statement.
     complete: bool,
-    /// True if every entry of the walk could be read up to the end of the page. Otherwise an entry
-    /// that it did not list may be one of those.
+    /// True if all entries of the walk could be read up to the end of the page. Otherwise an
+    /// unlisted entry may be an unreadable one.
     all_read: bool,
-    /// True if that walk has one page, so that no entry can have moved from one page to another
-    /// meanwhile.
+    /// True if the walk has one page, so that no entry can have moved between pages meanwhile.
     single: bool,
     /// The day of the statement.
     day: Option<Date>,

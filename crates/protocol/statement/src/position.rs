@@ -12,7 +12,7 @@ impl PagePosition {
     /// The maximum number of bytes of a position.
     pub const MAX_LENGTH: usize = 1024;
 
-    /// Returns a position of these bytes; `None` if there are none or more than
+    /// Makes a position from these bytes; `None` if there are none or more than
     /// [`PagePosition::MAX_LENGTH`].
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -21,7 +21,7 @@ impl PagePosition {
             .then(|| Self(bytes.into()))
     }
 
-    /// Returns a position that is a number, such as an entry's row number in the ledger.
+    /// Makes a position from a number, such as an entry's row number in the ledger.
     #[must_use]
     pub fn from_number(number: u64) -> Self {
         Self(number.to_be_bytes().into())

@@ -29,8 +29,8 @@ pub enum StatementReply {
 const LIMITS: JsonLimits = JsonLimits::new().max_document_bytes(usize::MAX);
 
 impl StatementReply {
-    /// Reads an answer, a byte order mark before it allowed. The caller bounds the length of the
-    /// body; nothing larger than the body is allocated.
+    /// Reads an answer, which may begin with a byte order mark. The caller bounds the length of the
+    /// body; this allocates no more than that length.
     ///
     /// # Errors
     /// [`ReplyError`] if the answer is neither a statement with a 2xx status nor an error object.
@@ -92,25 +92,25 @@ bankrail_values::impl_debug!(
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "every combination is one of these")]
 pub enum ReceivedNextPage {
-    /// No next page: this is the last one.
+    /// There is no next page.
     None,
-    /// A next page.
+    /// There is a next page.
     At {
-        /// Its cursor.
+        /// The cursor of the next page.
         cursor: Cursor,
     },
-    /// More transactions, but no cursor to fetch them with.
+    /// There are more transactions, but no cursor to fetch them with.
     WithoutCursor,
 }
 
 impl ReceivedStatement {
-    /// `sortOrder`; `None` if it is absent or unknown.
+    /// Returns `sortOrder`; `None` if it is absent or unknown.
     #[must_use]
     pub fn order(&self) -> Option<SortOrder> {
         self.sort_order.as_deref().and_then(SortOrder::from_wire)
     }
 
-    /// Compares the answer with the request, and adds what differs to the findings.
+    /// Compares the answer with the request, and adds differences to the findings.
     ///
     /// # Errors
     /// [`ReplyError::OtherAccount`] if the answer is about another account. Its entries must not be
@@ -245,7 +245,7 @@ pub struct ReceivedErrorBody {
 }
 
 impl ReceivedErrorBody {
-    /// True for the code `EC20001`.
+    /// Returns true for the code `EC20001`.
     #[must_use]
     pub fn is_account_not_found(&self) -> bool {
         self.code.as_ref() == Some(&ErrorCode::ACCOUNT_NOT_FOUND)
@@ -333,7 +333,7 @@ fn wrong(member: &'static str, expected: &'static str, found: &JsonValue<'_>) ->
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplyError {
-    /// Not a 2xx status, and no error object.
+    /// The status is not 2xx, and the body is no error object.
     #[error("expected a statement or an error, found the HTTP status {status}")]
     Status {
         /// The status.

@@ -21,8 +21,8 @@ use std::num::NonZeroU16;
 #[non_exhaustive]
 pub struct StatementRequest {
     account_id: String,
-    /// `includeNarrative`. If it is absent, the provider decides; ours takes it as true unless its
-    /// options differ (Default: "Statement exchange").
+    /// `includeNarrative`. If it is absent, the provider decides; the provider of this workspace
+    /// takes it as true unless its options differ (Default: "Statement exchange").
     pub include_narrative: Option<bool>,
     /// `cursor`, as received with the previous page; `None` for the first page.
     pub cursor: Option<Cursor>,
@@ -35,10 +35,10 @@ pub struct StatementRequest {
 }
 
 impl StatementRequest {
-    /// The largest body that is read, in bytes.
+    /// The maximum number of bytes of a body.
     pub const MAX_BYTES: usize = 16 * 1024;
 
-    /// Creates a request for the first page, with the default for everything else.
+    /// Creates a request for the first page, with the default for all else.
     #[must_use]
     pub fn new(account: &AccountId) -> Self {
         Self {
@@ -207,10 +207,10 @@ fn wrong(member: &'static str, expected: &'static str, found: &'static str) -> R
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SortOrder {
-    /// Least recent first, `forward`.
+    /// The least recent entry is first, `forward`.
     #[default]
     Forward,
-    /// Most recent first, `backward`.
+    /// The most recent entry is first, `backward`.
     Backward,
 }
 
@@ -237,7 +237,7 @@ impl SortOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Extract {
-    /// Today so far, `intraday`.
+    /// The present day so far, `intraday`.
     #[default]
     Intraday,
 }
@@ -259,7 +259,7 @@ impl Extract {
 pub struct MaxEntries(NonZeroU16);
 
 impl MaxEntries {
-    /// 1000, the largest number and the default.
+    /// The largest number, 1000, which is the default.
     pub const MAX: Self = match NonZeroU16::new(1000) {
         Some(most) => Self(most),
         None => Self(NonZeroU16::MIN),
@@ -310,7 +310,7 @@ pub enum RequestError {
         /// The value found.
         found: &'static str,
     },
-    /// The text of a member is not one of those allowed.
+    /// The text of a member is not an allowed one.
     #[error("expected {expected} as {member:?}, found {found}")]
     Value {
         /// The member.

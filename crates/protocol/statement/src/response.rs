@@ -13,9 +13,9 @@ use bankrail_values::json;
     reason = "the specification has exactly these two"
 )]
 pub enum NextPage {
-    /// No next page: `moreTransactionsAvailable` is false and there is no `cursor`.
+    /// There is no next page: `moreTransactionsAvailable` is false and there is no `cursor`.
     None,
-    /// A next page: `moreTransactionsAvailable` is true and `cursor` names it.
+    /// There is a next page: `moreTransactionsAvailable` is true and `cursor` names it.
     At {
         /// The cursor of the next page.
         cursor: Cursor,
@@ -41,10 +41,10 @@ pub enum NextPage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatementResponse {
-    /// The account asked for.
+    /// The requested account.
     pub account: AccountId,
-    /// `sortOrder`. The specification shows it for accounts with virtual-account details only. It
-    /// should be on all pages of a statement or on none (Default).
+    /// `sortOrder`. The specification shows it for accounts with virtual-account details only. All
+    /// pages of a statement should have it, or none (Default).
     pub sort_order: Option<SortOrder>,
     /// The request key of this call.
     pub request_key: HyphenatedUuid,
@@ -67,7 +67,7 @@ impl StatementResponse {
     /// Writes the answer with a document's XML text as its payload.
     #[must_use]
     pub fn to_json(&self, payload: &str) -> String {
-        // Room for the escapes of quotation marks and line ends.
+        // The capacity has room for the escapes of quotation marks and line ends.
         let mut out = String::with_capacity(payload.len() + payload.len() / 8 + 256);
         self.write_json_of([payload], &mut out);
         out

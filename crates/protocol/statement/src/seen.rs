@@ -1,9 +1,9 @@
-//! De-duplication: distinguishes new entries from those that were imported before.
+//! De-duplication, which distinguishes new entries from those that were imported before.
 //!
 //! Statements overlap, because each poll of an intraday statement lists the day from its beginning.
 //!
-//! - An entry with a reference of the bank is identified by it. If one page has a reference twice,
-//!   as for the parts of a batch, these are two entries, because a page lists no entry twice.
+//! - A reference of the bank identifies an entry. If one page has a reference twice, as for the
+//!   parts of a batch, these are two entries, because a page lists no entry twice.
 //! - Two entries without a reference may have the same content and yet be different payments, so
 //!   they are counted. The n-th entry with some content in one walk through the pages is the same
 //!   entry as the n-th in another walk.
@@ -38,8 +38,8 @@ bankrail_values::hash_value! {
 }
 
 bankrail_values::hash_value! {
-    /// The identifier of an entry in the caller's own tables, the same in every poll: made from its
-    /// [`EntryKey`] and its number among those with the same key.
+    /// The identifier of an entry in the caller's own tables, which is the same in every poll. It
+    /// is made from the entry's [`EntryKey`] and its number among entries with the same key.
     pub struct SeenEntryId;
 }
 
@@ -47,9 +47,9 @@ bankrail_values::hash_value! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct EntryIdentity {
-    /// The hash that identifies it.
+    /// The hash that identifies the entry.
     pub key: EntryKey,
-    /// The booking day, else its value day. A store forgets entries by their day.
+    /// The booking day of the entry, or else its value day. A store forgets entries by their day.
     pub day: Option<Date>,
     /// True if the key is made from a reference of the bank, and names the same entry on every
     /// page.
@@ -84,11 +84,11 @@ impl EntryIdentity {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SeenEntry {
-    /// The hash that identifies it.
+    /// The hash that identifies the entry.
     pub key: EntryKey,
     /// The number among the entries with the same key, counted from 1.
     pub occurrence: u32,
-    /// The entry's day, which decides when it is forgotten; see [`EntryIdentity::day`].
+    /// The entry's day ([`EntryIdentity::day`]), which decides when the entry is forgotten.
     pub day: Option<Date>,
 }
 
@@ -114,16 +114,16 @@ impl SeenEntry {
         SeenEntryId(hash.finalize().into())
     }
 
-    /// Returns the entry that a store keeps of this key after recording this one over the known
-    /// one; `None` if nothing changes. For engines of [`SeenEntries`].
+    /// Returns the entry that a store has for this key after recording this one over the known one;
+    /// `None` if there is no change. This is for engines of [`SeenEntries`].
     ///
     /// - Only an occurrence above the known one changes anything.
-    /// - Of two days the later one is kept, and a key without a day stays without one: it is never
-    ///   forgotten.
+    /// - The later one of two days stays, and a key without a day stays without one, so that it
+    ///   is never forgotten.
     #[must_use]
     pub fn recorded_over(&self, known: Option<&Self>) -> Option<Self> {
         let known_count = known.map_or(0, |known| known.occurrence);
-        // The later day, so that an entry is not forgotten while the bank may list it.
+        // The later day counts, so that an entry is not forgotten while the bank may list it.
         let later = |known: &Self| known.day.zip(self.day).map(|(known, own)| known.max(own));
         self.is_above(known_count).then(|| Self {
             day: known.map_or(self.day, later),
@@ -147,7 +147,8 @@ pub(crate) struct EntryCounter {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PageCounts {
     contents: HashMap<EntryKey, u32>,
-    /// Counted per page, because on another page a reference names the same entry.
+    /// The entries with a reference, counted per page because on another page a reference names the
+    /// same entry.
     references: HashMap<EntryKey, u32>,
 }
 
@@ -195,18 +196,18 @@ impl EntryCounter {
     }
 }
 
-/// The maximum number of bytes of a position that [`SeenEntries::record`] keeps: 1 MiB. Default: a
+/// The maximum number of bytes of a position that [`SeenEntries::record`] stores: 1 MiB. Default: a
 /// bound of this crate.
 pub const MAX_POSITION_BYTES: usize = 1 << 20;
 
 /// A store of the entries that were imported, and of the position that the walk through each
 /// account's statement has reached.
 ///
-/// - It keeps the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] has the
-///   rule for days.
+/// - A store has the highest recorded occurrence of each key. [`SeenEntry::recorded_over`] has
+///   the rule for days.
 /// - A position is text that the store does not interpret, such as a
 ///   [`Checkpoint`](crate::Checkpoint) written as JSON.
-/// - Accounts are kept apart, and compared byte for byte.
+/// - Accounts are separate, and are compared byte for byte.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store imported entries",
     label = "not a `SeenEntries`",
@@ -223,10 +224,10 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
     ) -> StoreFuture<'a, Vec<u32>>;
 
     /// Records all of these entries and changes the account's position in the same step, or does
-    /// nothing if the position is not the one before this change: [`Recorded::Committed`] or
-    /// [`Recorded::Overtaken`].
+    /// nothing if the account's position is not the one before this change. Returns
+    /// [`Recorded::Committed`] or [`Recorded::Overtaken`].
     ///
-    /// - Recording an occurrence not above the recorded one changes nothing.
+    /// - An occurrence that is not above the recorded one has no effect.
     /// - With `None` the position is not compared, and stays as it is.
     /// - A position of more than [`MAX_POSITION_BYTES`] is refused with [`StoreErrorKind::Full`],
     ///   and nothing is recorded ([`check_position`]).
@@ -249,9 +250,9 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
 
 /// A change of an account's position by a walk through its statement.
 ///
-/// Which entries are new, and which ones replace others, was decided from the position before. If
-/// another process has moved on from there meanwhile, that decision may be wrong: the two would
-/// import an entry and its completed form as two payments.
+/// The decisions on new and replaced entries depend on the position before. If another process has
+/// moved the position meanwhile, they may be wrong: both processes would import an entry and its
+/// completed form as two payments.
 ///
 /// ```
 /// use bankrail_statement::PositionChange;
@@ -262,10 +263,10 @@ pub trait SeenEntries: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PositionChange<'a> {
-    /// The position that the walk went on from: what [`SeenEntries::position`] has returned, or
-    /// what this walk has recorded last.
+    /// The position from which the walk continued: the one that [`SeenEntries::position`] returned,
+    /// or the last one that this walk recorded.
     pub before: Option<&'a str>,
-    /// The position that replaces it; `None` if it stays.
+    /// The position that replaces `before`; `None` if it stays.
     pub after: Option<&'a str>,
 }
 
@@ -290,14 +291,14 @@ impl<'a> PositionChange<'a> {
 pub enum Recorded {
     /// The work, the entries and the position took effect.
     Committed,
-    /// Another process has moved the position or recorded one of the new entries meanwhile: nothing
-    /// was done. Begin again at the account's [position](SeenEntries::position).
+    /// Another process has moved the position or recorded one of the new entries meanwhile, and
+    /// nothing was changed. Begin again at the account's [position](SeenEntries::position).
     Overtaken,
-    /// The work of `record_with` returned this error. It was undone, and nothing was recorded.
+    /// The work of `record_with` returned this error and was undone, and nothing was recorded.
     Undone(Box<dyn Error + Send + Sync>),
 }
 
-/// Checks the length of the position after a change. For engines of [`SeenEntries`].
+/// Checks the length of the position after a change. This is for engines of [`SeenEntries`].
 ///
 /// # Errors
 /// [`StoreErrorKind::Full`] for more than [`MAX_POSITION_BYTES`].
@@ -321,17 +322,17 @@ struct PositionTooLong {
     found: usize,
 }
 
-/// Returns for each entry of a page, in order, whether it is new.
+/// Returns true for each new entry of a page and false for each known one, in their order.
 ///
-/// - Nothing is recorded. A store with transactions imports the new entries and records the page in
-///   one step: [`TransactionalSeenEntries::record_with`]. With another store, import the new
+/// - This records nothing. A store with transactions imports the new entries and records the page
+///   in one step: [`TransactionalSeenEntries::record_with`]. With another store, import the new
 ///   entries first, under [`SeenEntry::id`], then [`SeenEntries::record`] the whole page with the
 ///   position after it.
 /// - Two processes that walk through an account at once both find the same entries new.
-///   `record_with` notices before the import, `record` after it.
+///   `record_with` notices that before the import, `record` after it.
 ///
 /// # Errors
-/// [`StoreError`] of the store. Nothing has changed then.
+/// [`StoreError`] of the store. Nothing was changed.
 pub async fn find_new(
     store: &dyn SeenEntries,
     account: &AccountId,

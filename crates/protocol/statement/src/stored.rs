@@ -14,7 +14,7 @@ pub(crate) struct Counts(pub(crate) HashMap<EntryKey, u32>);
 impl Serialize for Counts {
     #[expect(clippy::disallowed_methods, reason = "sorted below")]
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        // Sorted, so that equal counts are equal texts.
+        // The pairs are sorted, so that equal counts are equal texts.
         let mut pairs: Vec<(String, u32)> = self
             .0
             .iter()
@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Counts {
     }
 }
 
-/// Values as their texts, for `#[serde(with = "text")]`.
+/// Serialises values as their texts, for `#[serde(with = "text")]`.
 pub(crate) mod text {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -58,7 +58,7 @@ pub(crate) mod text {
     }
 }
 
-/// Optional values as their texts, for `#[serde(default, with = "optional_text")]`, with
+/// Serialises optional values as their texts, for `#[serde(default, with = "optional_text")]`, with
 /// `skip_serializing_if = "Option::is_none"`.
 pub(crate) mod optional_text {
     use serde::{Deserializer, Serializer};

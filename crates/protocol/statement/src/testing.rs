@@ -2,7 +2,8 @@
 //! [`TransactionalSeenEntries`](crate::TransactionalSeenEntries) runs, and a naive model of both
 //! (feature `testing`).
 //!
-//! A suite panics with the rule that an engine breaks. It starts no runtime: await it in a test.
+//! A suite panics with the rule that an engine breaks. A suite starts no runtime: await it in a
+//! test.
 
 mod model;
 #[allow(
@@ -43,7 +44,7 @@ fn entry(number: u8, occurrence: u32) -> SeenEntry {
 /// Records entries, and sets the position if one is given, without comparing the one before.
 ///
 /// # Panics
-/// If the engine says that another process was faster.
+/// If the engine reports that another process was faster.
 async fn record(
     store: &impl SeenEntries,
     account: &AccountId,

@@ -1,4 +1,4 @@
-//! Paging on the client's side. A walk skips no page and always ends.
+//! The client's paging, in which a walk skips no page and always ends.
 
 use crate::seen::{EntryCounter, EntryIdentity, PageCounts, SeenEntry};
 use crate::stored::Counts;
@@ -11,8 +11,8 @@ use std::collections::HashSet;
 /// A walk through the pages of one statement.
 ///
 /// - [`PageWalk::receive`] turns a received page into a [`PendingPage`].
-/// - [`PendingPage::stored`] advances the walk. If the pending page is dropped instead, the walk is
-///   unchanged and [`PageWalk::cursor`] asks for the same page again.
+/// - [`PendingPage::stored`] advances the walk. If the pending page is dropped instead, the walk
+///   is unchanged and [`PageWalk::cursor`] returns the cursor of the same page again.
 /// - A repeated cursor is an error, and so is a next page after the maximum number of pages of the
 ///   walk ([`PageWalk::DEFAULT_MAX_PAGES`] unless set by [`PageWalk::max_pages`]).
 ///
@@ -77,7 +77,7 @@ impl PageWalk {
         self.cursors.pages()
     }
 
-    /// Takes the page that was received for [`PageWalk::cursor`], with the identities of its
+    /// Accepts the page that was received for [`PageWalk::cursor`], with the identities of its
     /// entries in their order.
     pub fn receive(
         &mut self,
@@ -150,7 +150,7 @@ impl PendingPage<'_> {
     }
 }
 
-/// The cursors of one walk: none is used twice, and there are only so many.
+/// The cursors of one walk, none of which is used twice, within a maximum number of pages.
 #[derive(Clone, Debug)]
 pub(crate) struct Cursors {
     next: Option<Cursor>,
@@ -163,7 +163,7 @@ impl Cursors {
     /// Returns a walk whose first request has this cursor.
     pub(crate) fn starting_at(first: Option<Cursor>, max_pages: usize) -> Self {
         Self {
-            // Hashes, because each of many cursors may have 4 KiB.
+            // Hashes are stored, because each of many cursors may have 4 KiB.
             used: first.iter().map(digest).collect(),
             next: first,
             pages: 0,
@@ -240,21 +240,21 @@ pub enum WalkError {
         /// The page that had the cursor, counted from 1.
         page: usize,
     },
-    /// The walk has more pages than it may have.
+    /// The walk has more pages than allowed.
     #[error("expected the statement to end within {limit} pages")]
     TooManyPages {
         /// The maximum number of pages of the walk.
         limit: usize,
     },
-    /// Pages follow each other that list nothing, or only entries that were on earlier pages of the
-    /// walk. Only polls ([`AccountPoll`](crate::AccountPoll)) judge this.
+    /// Several pages in a row list no entry, or only entries that were on earlier pages of the
+    /// walk. Only polls ([`AccountPoll`](crate::AccountPoll)) detect this.
     #[error("expected another entry on one of {pages} pages in a row, found none and a next page")]
     NothingMore {
         /// The number of pages.
         pages: usize,
     },
-    /// In one poll, walks had to begin again at the first page too often, because the service
-    /// refused their cursors.
+    /// Too many walks of one poll had to begin again at the first page, because the service refused
+    /// their cursors.
     #[error("expected a walk to reach the last page, found {walks} that had to begin again")]
     BeganAgain {
         /// The number of walks.
@@ -292,7 +292,7 @@ impl Checkpoint {
     /// Reads a checkpoint that [`Checkpoint::to_json`] wrote.
     ///
     /// # Errors
-    /// [`CheckpointError`] for anything else.
+    /// [`CheckpointError`] for any other text.
     pub fn from_json(text: &str) -> Result<Self, CheckpointError> {
         let stored: StoredCheckpoint<'_> =
             serde_json::from_str(text).map_err(|_| CheckpointError)?;
@@ -309,7 +309,7 @@ impl Checkpoint {
 /// The version of stored checkpoints.
 const VERSION: u32 = 1;
 
-/// A checkpoint as its JSON text.
+/// The JSON form of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct StoredCheckpoint<'a> {
     version: u32,
@@ -321,7 +321,7 @@ fn digest(cursor: &Cursor) -> [u8; 32] {
     Sha256::digest(cursor.as_str()).into()
 }
 
-/// Not a checkpoint of this version.
+/// The error of a text that is not a checkpoint of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a checkpoint")]
 #[non_exhaustive]

@@ -7,12 +7,12 @@ use bankrail_camt052::{
 };
 use std::borrow::Cow;
 
-/// Hashes of 128 bits that may identify an entry which the bank lists under another identity than
-/// before. [`EntryLinks::of`] computes them.
+/// Hashes of 128 bits that may relate an entry to one that the bank listed before under another
+/// identity. [`EntryLinks::of`] computes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EntryLinks {
-    /// True if it is booked (`Sts`), and so money of the account.
+    /// True if the entry is booked (`Sts`) and so has moved the account's money.
     pub booked: bool,
     /// The hash of amount, currency, direction and reversal.
     pub amount: u128,
@@ -27,7 +27,7 @@ pub struct EntryLinks {
 }
 
 impl EntryLinks {
-    /// Links of a booked entry with this hash of its amount and nothing else.
+    /// Creates the links of a booked entry with this hash of its amount and no other link.
     #[must_use]
     pub fn new(amount: u128) -> Self {
         Self {
@@ -74,8 +74,8 @@ impl EntryLinks {
     }
 
     /// Returns true if this entry can be an earlier form of the other one. Without a reference of
-    /// the bank, amount and direction are the same, and so is each part that both have. A booked
-    /// entry with a reference can be corrected under it.
+    /// the bank, amount, direction and each part that both have must be the same. A booked entry
+    /// with a reference can be corrected under it.
     pub(crate) fn can_become(&self, other: &Self) -> bool {
         match self.reference {
             None => self.amount == other.amount && self.parts.agree(&other.parts),
@@ -123,7 +123,7 @@ pub(super) fn said(transaction: &Transaction) -> [Option<Cow<'_, str>>; 8] {
     ]
 }
 
-/// Returns true for a text that stands in place of a reference, and so is shared by many entries.
+/// Returns true for a text that stands in place of a reference, so that many entries share it.
 pub(super) fn is_placeholder(reference: &str) -> bool {
     ["NOTPROVIDED", "NONREF"]
         .iter()

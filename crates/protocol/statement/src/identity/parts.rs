@@ -11,11 +11,11 @@ pub(crate) struct EntryParts([Option<u32>; Self::COUNT]);
 
 impl EntryParts {
     const COUNT: usize = 30;
-    /// The bytes of all hashes.
+    /// The number of bytes of all hashes.
     pub(crate) const BYTES: usize = 4 * Self::COUNT;
 
-    /// Returns the parts of an entry: all that its identity by content is made of, in an order that
-    /// stored positions rely on.
+    /// Returns the parts of an entry: all parts of its identity by content, in an order that stored
+    /// positions rely on.
     pub(super) fn of(entry: &Entry) -> Self {
         let mut parts = Parts::default();
         parts.add(0, entry.status.as_str());
@@ -31,7 +31,7 @@ impl EntryParts {
             parts.add(6, batch.message_id.as_ref().map(AsRef::as_ref));
             parts.add(7, batch.payment_information_id.as_ref().map(AsRef::as_ref));
         }
-        // The only transaction of an entry has its amount, and adds nothing.
+        // The only transaction of an entry has the entry's amount, and adds no part.
         let several = entry.transactions().count() > 1;
         for transaction in entry.transactions() {
             if let Some(amount) = transaction
@@ -100,13 +100,13 @@ impl EntryParts {
         }
         Self(parts.0.map(|hash| {
             let folded = |hash: u64| u32::try_from((hash ^ hash >> 32) & 0xffff_ffff).ok();
-            // No hash is 0, which stands for an absent part where they are stored.
+            // No hash is 0, which stands for an absent part in stored positions.
             hash.and_then(folded).map(|hash| hash.max(1))
         }))
     }
 
-    /// Returns true if no part differs that both have. The status is among the parts that each
-    /// entry has, so nothing agrees with parts that are not known.
+    /// Returns true if all parts that both have are equal. Unknown parts agree with none, because
+    /// each entry has a status.
     pub(crate) fn agree(&self, other: &Self) -> bool {
         self.0[0].is_some()
             && self.0[0] == other.0[0]
@@ -123,8 +123,8 @@ impl EntryParts {
             .flat_map(|hash| hash.unwrap_or(0).to_be_bytes())
     }
 
-    /// Reads [`EntryParts::BYTES`] that [`EntryParts::to_bytes`] wrote; of fewer, the rest is
-    /// absent.
+    /// Reads the bytes that [`EntryParts::to_bytes`] wrote. If there are fewer than
+    /// [`EntryParts::BYTES`], the rest is absent.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut hashes = bytes.as_chunks::<4>().0.iter();
         Self(std::array::from_fn(|_| {
@@ -142,7 +142,7 @@ impl Parts {
     fn add(&mut self, slot: usize, text: Option<&str>) {
         let text = text.filter(|text| !text.trim().is_empty() && !is_placeholder(text));
         if let (Some(hash), Some(text)) = (self.0.get_mut(slot), text) {
-            // The last byte, which no text has, keeps neighbours apart.
+            // The last byte, which no text has, separates neighbours.
             let bytes = text.bytes().chain([0xff]);
             *hash = Some(
                 bytes.fold(hash.unwrap_or(0xcbf2_9ce4_8422_2325), |hash, byte| {

@@ -1,4 +1,4 @@
-//! The day of a statement, which can be asked for until its end only.
+//! The day of a statement, which can be requested only until the day's end.
 
 use super::relation::AccountNotice;
 use bankrail_camt052::Report;
@@ -6,7 +6,7 @@ use bankrail_values::{Date, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The day of a statement where the bank is, and when it ends.
+/// The day of a statement in the bank's zone, with its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatementDay {
@@ -23,15 +23,15 @@ impl StatementDay {
         Self { day, ends_at: None }
     }
 
-    /// Sets when it ends.
+    /// Sets the end of the day.
     #[must_use]
     pub fn ends_at(mut self, end: Timestamp) -> Self {
         self.ends_at = Some(end);
         self
     }
 
-    /// Returns the day on which a report was made, in its own offset. It ends in the same offset:
-    /// no zone changes it between the last report of a day and midnight.
+    /// Returns the day on which a report was made, in its own offset. The day ends in the same
+    /// offset, because no zone changes its offset between the last report of a day and midnight.
     #[must_use]
     pub fn of(report: &Report) -> Option<Self> {
         let made = report.created_at.as_ref()?;
@@ -55,7 +55,7 @@ impl StatementDay {
     }
 }
 
-/// The last day of which a walk was completed, and when.
+/// The last day of which a walk was completed, with the time of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WalkedDay {
@@ -65,7 +65,7 @@ pub(super) struct WalkedDay {
 }
 
 impl WalkedDay {
-    /// Returns the day of a walk that is complete now; `None` if its end is not known.
+    /// Returns the day of a walk that is complete now; `None` if the day's end is not known.
     pub(super) fn complete(day: StatementDay, now: Timestamp) -> Option<Self> {
         Some(Self {
             day: day.day,

@@ -1,4 +1,4 @@
-//! A received page of a poll, and the decision about it.
+//! A received page of a poll, and the decision on it.
 
 mod judge;
 
@@ -28,7 +28,7 @@ pub struct PolledPage {
 }
 
 impl PolledPage {
-    /// Creates a page with the identities of its entries in their order.
+    /// Creates a page with the identities of its entries, in their order.
     #[must_use]
     pub fn new(next: ReceivedNextPage, entries: Vec<EntryIdentity>) -> Self {
         Self {
@@ -50,8 +50,8 @@ impl PolledPage {
         self
     }
 
-    /// Sets if the page lists its entries least recent first. Otherwise new entries are not at the
-    /// end of the statement, so each poll is a full walk. Default: true.
+    /// Sets the order of the page: true if its entries are listed least recent first. Otherwise new
+    /// entries are not at the end of the statement, and each poll is a full walk. Default: true.
     #[must_use]
     pub fn ordered(mut self, ordered: bool) -> Self {
         self.ordered = ordered;
@@ -59,29 +59,29 @@ impl PolledPage {
     }
 
     /// Sets the links of the entries, in their order. Without them each new entry is
-    /// [`EntryRelation::New`], and none is noticed when it vanishes. Default: none.
+    /// [`EntryRelation::New`], and a vanished entry causes no notice. Default: none.
     #[must_use]
     pub fn links(mut self, links: Vec<EntryLinks>) -> Self {
         self.links = links;
         self
     }
 
-    /// Sets how many entries the page lists beside these, such as pending ones that are not handed
-    /// over. Default: none.
+    /// Sets the number of other entries on the page, such as pending ones that are not handed over.
+    /// Default: 0.
     #[must_use]
     pub fn others(mut self, others: usize) -> Self {
         self.others = others;
         self
     }
 
-    /// Sets what the page states about the account. Default: nothing.
+    /// Sets the page's statements about the account. Default: none.
     #[must_use]
     pub fn stated(mut self, stated: StatedAccount) -> Self {
         self.stated = stated;
         self
     }
 
-    /// Sets which entries of the page could not be read ([`ReadError::unread`]); other errors are
+    /// Sets the errors of the page's unreadable entries ([`ReadError::unread`]); other errors are
     /// left out. Default: none.
     #[must_use]
     pub fn unread<'a>(mut self, errors: impl IntoIterator<Item = &'a ReadError>) -> Self {
@@ -102,19 +102,20 @@ impl PolledPage {
     }
 }
 
-/// The decision about a received page.
+/// The decision on a received page.
 #[derive(Clone, Debug)]
 #[must_use]
 #[expect(clippy::exhaustive_enums, reason = "a caller must act on each")]
 pub enum PageDecision {
-    /// Record this, and hand its new entries over.
+    /// Record this commit, and hand over its new entries.
     Commit(Box<PollCommit>),
-    /// Nothing of the page is handed over, because it does not show which entries are new. The poll
-    /// has begun again at the first page.
+    /// No entry of the page is handed over, because the page does not show which ones are new. The
+    /// poll has begun again at the first page.
     BeginAgain,
 }
 
-/// The record of a page: its entries, with those that are new, and the account's position after it.
+/// The record of a page: its entries with marks of the new ones, and the account's position after
+/// it.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a page is committed when it is recorded and given to `AccountPoll::committed`"]
 pub struct PollCommit {
@@ -127,7 +128,7 @@ pub struct PollCommit {
     /// The account's position as the store had it before the page.
     before: Option<Arc<str>>,
     pub(super) position: Option<Arc<str>>,
-    /// The position with which the poll goes on, recorded or not.
+    /// The position from which the poll continues, recorded or not.
     pub(super) next: PollPosition,
     pub(super) delta: Delta,
 }
@@ -145,13 +146,13 @@ impl PollCommit {
         entries.map(|((index, entry), new)| (*index, entry, *new))
     }
 
-    /// The entries to record. Entries of the page that are held back are not among them.
+    /// Returns the entries to record, without entries of the page that are held back.
     #[must_use]
     pub fn entries(&self) -> &[SeenEntry] {
         &self.entries
     }
 
-    /// True for each new one of [`PollCommit::entries`], in their order.
+    /// Returns the marks of [`PollCommit::entries`] in their order: true for each new one.
     #[must_use]
     pub fn new_flags(&self) -> &[bool] {
         &self.new
@@ -163,7 +164,7 @@ impl PollCommit {
         PositionChange::new(self.before.as_deref(), self.position.as_deref())
     }
 
-    /// The notices about the account that follow from the page.
+    /// Returns the notices about the account that follow from the page.
     #[must_use]
     pub fn notices(&self) -> &[AccountNotice] {
         &self.notices
@@ -199,13 +200,13 @@ impl PollCommit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HandedOver<'a> {
-    /// The place on the page, from 0.
+    /// The index on the page, from 0.
     pub index: usize,
-    /// The entry as it is recorded.
+    /// The recorded form of the entry.
     pub entry: &'a SeenEntry,
     /// The relation to earlier entries.
     pub relation: &'a EntryRelation,
-    /// True if it is new and its day was complete already: a later day's statement had been walked
-    /// to its end.
+    /// True if the entry is new and its day was complete already: a full walk of a later day's
+    /// statement had been completed.
     pub late: bool,
 }

@@ -11,11 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-/// The state of an account between two polls, which the store keeps. It has the cursor of the next
-/// walk, the time of the last full walk, the entries that may be replaced, and the account's
-/// balances.
+/// The stored state of an account between two polls. It has the cursor of the next walk, the time
+/// of the last full walk, the entries that may be replaced, and the account's balances.
 ///
-/// As JSON text it has less than 1 MiB, with a row of hashes for each of the last 2,000 entries.
+/// Its JSON text has less than 1 MiB, with a row of hashes for each of the last 2,000 entries.
 /// Protect it like the entries: the hashes are unsalted, so that amounts can be guessed from them,
 /// and it has currency, kind, opening balance and balance gap of the account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +31,7 @@ pub struct PollPosition {
     pub(super) unread: BTreeSet<u64>,
 }
 
-/// The last page of a walk: its cursor, and how many entries of each content it listed.
+/// The last page of a walk: its cursor, and the number of its entries of each content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Resume {
     pub(super) cursor: Cursor,
@@ -60,7 +59,7 @@ impl Resume {
 }
 
 impl PollPosition {
-    /// The maximum number of unreadable entries: that of entries on a service's page.
+    /// The maximum number of unreadable entries, which is that of entries on a service's page.
     pub(super) const MAX_UNREAD: usize = 1_000;
 
     /// Returns the position of an account that was never polled.
@@ -107,15 +106,15 @@ impl PollPosition {
     /// Reads a position that [`PollPosition::to_json`] wrote.
     ///
     /// # Errors
-    /// [`PollPositionError`] for anything else. A caller may begin at [`PollPosition::start`] then:
-    /// no entry is handed over twice, because the store knows them.
+    /// [`PollPositionError`] for any other text. A caller may then begin at
+    /// [`PollPosition::start`]: no entry is handed over twice, because the store has them.
     pub fn from_json(text: &str) -> Result<Self, PollPositionError> {
         Self::read(text).ok_or(PollPositionError)
     }
 
     fn read(text: &str) -> Option<Self> {
         let stored: StoredPosition<'_> = serde_json::from_str(text).ok()?;
-        // The members of another version may mean something else, and a full walk needs none of
+        // The members of another version may have another meaning, and a full walk needs none of
         // them.
         if stored.poll != VERSION {
             return None;
@@ -148,8 +147,8 @@ impl PollPosition {
 /// The version of stored positions.
 const VERSION: u32 = 1;
 
-/// A position as its JSON text. Members of later versions are ignored, and those that an earlier
-/// one did not write are absent.
+/// The JSON form of a position. Members of later versions are ignored, and members that an earlier
+/// version did not write are absent.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredPosition<'a> {
@@ -162,10 +161,10 @@ struct StoredPosition<'a> {
     cursor: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     listed: Option<Counts>,
-    /// [`TrackedEntries::to_text`].
+    /// The text of [`TrackedEntries::to_text`].
     #[serde(skip_serializing_if = "Option::is_none")]
     entries: Option<Cow<'a, str>>,
-    /// [`TrackedEntries::parts_to_text`].
+    /// The text of [`TrackedEntries::parts_to_text`].
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -176,7 +175,7 @@ struct StoredPosition<'a> {
     unread: Cow<'a, BTreeSet<u64>>,
 }
 
-/// Not a position of this version.
+/// The error of a text that is not a position of this version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected the position of a poll")]
 #[non_exhaustive]

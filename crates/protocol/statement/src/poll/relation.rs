@@ -7,33 +7,33 @@ use bankrail_values::{Date, Decimal, Timestamp};
 ///
 /// A bank often changes the reference of a pending entry when it books it, and some banks correct a
 /// booked entry under its reference. Others list an entry without a reference first, and its value
-/// date, its text, its transactions or its reference later. A certain relation rests on a statement
-/// that no longer lists the earlier entry; of several pages, on two walks through them.
+/// date, its text, its transactions or its reference later. A certain relation needs a statement
+/// that no longer lists the earlier entry; if it has several pages, two walks through them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EntryRelation {
-    /// An entry that was not there before.
+    /// The entry was not listed before.
     New {
-        /// Entries that it may replace, at most eight: the statement seems not to list them any
-        /// more, and they have its reference, or its payment or amount. Two full walks decide: one
-        /// that is gone is then [`AccountNotice::Vanished`]. A past day has no further walks, so a
-        /// person decides.
+        /// Entries that this one may replace, at most eight: the statement seems not to list them
+        /// any more, and they have its reference, payment or amount. Two full walks decide: an
+        /// entry that is gone is then [`AccountNotice::Vanished`]. A past day has no further walks,
+        /// so a person decides.
         may_replace: Vec<SeenEntryId>,
     },
-    /// An entry in place of the one with this [id](crate::SeenEntry::id), which no longer counts: a
+    /// The entry replaces the one with this [id](crate::SeenEntry::id), which no longer counts: a
     /// pending entry was booked, or the bank has changed the amount, the currency or the day under
     /// one reference, or it has completed an entry without a reference. A completed form has the
-    /// earlier one's amount, direction, status and day, and no part that both have is another one.
+    /// earlier one's amount, direction, status and day, and all parts that both have are equal.
     Replaces(SeenEntryId),
-    /// An entry that was replaced, or had vanished while it was pending, and is listed again under
-    /// its id.
+    /// The entry was replaced, or had vanished while it was pending, and is listed again under its
+    /// id.
     Returned {
-        /// The [id](crate::SeenEntry::id) of the entry that it replaces now, as when the bank takes
-        /// a change back.
+        /// The [id](crate::SeenEntry::id) of the entry that this one replaces now, for example
+        /// because the bank has undone a change.
         replaces: Option<SeenEntryId>,
     },
-    /// A known entry whose parties or text the bank has changed under its reference. The amount is
-    /// the same.
+    /// The entry is known, and the bank has changed its parties or text under its reference. The
+    /// amount is the same.
     TextChanged,
 }
 
@@ -42,17 +42,17 @@ pub enum EntryRelation {
 #[non_exhaustive]
 pub enum AccountNotice {
     /// Two full walks in a row did not list an entry that was handed over: a booked one through the
-    /// statement of the entry's day, one that is not booked through any. The bank may have taken it
-    /// back, or left it out by mistake, so of a booked entry a person decides. Entries beyond the
-    /// last 2,000 of a day are not watched.
+    /// statement of the entry's day, one that is not booked through any. The bank may have
+    /// cancelled it, or left it out by mistake, so a person decides on a booked entry. Entries
+    /// beyond the last 2,000 of a day are not watched.
     Vanished {
         /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
-        /// True if it was booked.
+        /// True if the entry was booked.
         booked: bool,
     },
-    /// All booked entries of the day have vanished at once: a mistake of the bank, or its statement
-    /// begins again at another time than the day of its reports.
+    /// All booked entries of the day have vanished at once. The cause is a mistake of the bank, or
+    /// a statement that begins again at another time than the reports' day.
     AllVanished {
         /// The number of entries.
         count: usize,
@@ -63,9 +63,9 @@ pub enum AccountNotice {
         id: SeenEntryId,
     },
     /// The booked balances and the booked entries of two full walks in a row do not add up: entries
-    /// are missing, or are another account's. There is one notice for each difference. A statement
-    /// without booked balances, such as one with the specification's `ITAV` only, shows none: an
-    /// available balance moves with pending entries.
+    /// are missing, or belong to another account. There is one notice for each difference. A
+    /// statement without booked balances, such as one with the specification's `ITAV` only, shows
+    /// none: an available balance moves with pending entries.
     BalanceGap {
         /// The balance at the end, less the one at the beginning and the entries between them. If
         /// the statement has no opening balance, that of the day's first full walk is computed from
@@ -73,16 +73,15 @@ pub enum AccountNotice {
         difference: Decimal,
     },
     /// A day is over, and the last complete walk of its statement was longer before its end than
-    /// [`PollOptions::unseen`](crate::PollOptions::unseen). Entries may be missing: an intraday
-    /// statement cannot be asked for after its day. There is no notice if the reports state no
-    /// offset, or if the last cursor, asked after the end, still led to entries of that day.
+    /// [`PollOptions::unseen`](crate::PollOptions::unseen). Entries may be missing, because an
+    /// intraday statement cannot be requested after its day. There is no notice if the reports
+    /// state no offset, or if the last cursor still led to entries of that day after its end.
     DayIncomplete {
         /// The day.
         day: Date,
         /// The time up to which the day's entries are known.
         seen_until: Timestamp,
-        /// The next day of which a statement was seen. No statement of the days between the two was
-        /// seen.
+        /// The next day with a received statement. There was none of the days in between.
         next: Date,
     },
     /// The currency of the account, as the report states it, is different from before.
@@ -99,30 +98,30 @@ pub enum AccountNotice {
         /// The code or name now.
         to: String,
     },
-    /// An entry that cannot be booked, because it has no usable amount, direction or currency. The
-    /// others of the page are handed over.
+    /// An entry cannot be booked, because it has no usable amount, direction or currency. The other
+    /// entries of the page are handed over.
     Unbookable {
         /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
-    /// A new entry in a currency other than its account's.
+    /// A new entry is in a currency other than its account's.
     ForeignCurrency {
         /// The [id](crate::SeenEntry::id).
         id: SeenEntryId,
     },
     /// The document names its account in a different way from the request, such as by an IBAN, so
-    /// that nothing shows that it is the same account.
+    /// that the document does not prove that it is about the same account.
     OtherAccount,
     /// A report was made on a day more than a week before or after the call.
     DatedFarOff {
         /// The day.
         day: Date,
     },
-    /// An entry that cannot be read, such as one without an amount. The others of the page are
-    /// handed over, and so is this one once it can be read. There is one notice for each such
+    /// An entry cannot be read, for example because it has no amount. The other entries of the page
+    /// are handed over, and so is this one once it can be read. There is one notice for each such
     /// entry. Until a walk can read every entry, no entry counts as vanished and no balance gap is
-    /// found, because this one may be what is missing. So an account that lists such an entry every
-    /// day has neither notice: report it to the bank.
+    /// found, because the unreadable entry may be the missing one. So an account that lists such an
+    /// entry every day has neither notice: report the entry to the bank.
     Unreadable {
         /// The element that cannot be read, and its place in the document.
         place: String,

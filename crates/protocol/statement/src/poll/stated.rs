@@ -1,4 +1,4 @@
-//! The statements of pages about their account, and the check that they add up.
+//! The facts that pages state about their account, and the check that they add up.
 
 use super::relation::AccountNotice;
 use crate::stored::{optional_text, text};
@@ -18,8 +18,8 @@ pub struct StatedAccount {
 }
 
 impl StatedAccount {
-    /// Reads them from a report. Available balances are left out, because pending entries move
-    /// them.
+    /// Reads the facts from a report. Available balances are left out, because pending entries
+    /// change them.
     #[must_use]
     pub fn of(report: &Report) -> Self {
         let currency = report.account.currency.as_ref();
@@ -36,7 +36,7 @@ impl StatedAccount {
                 .amount
                 .currency()
                 .is_none_or(|own| currency.is_none_or(|currency| own == currency));
-            // One amount without a sign, or in another currency, makes the sum unknown.
+            // A single amount without a sign, or in another currency, makes the sum unknown.
             sum.checked_add(entry.signed_amount().filter(|_| same)?)
         });
         Self {
@@ -54,8 +54,8 @@ impl StatedAccount {
     }
 }
 
-/// At most 35 characters, which is the bound of the message: a tolerant reader lets longer texts
-/// through.
+/// Cuts a text to 35 characters, the bound of the message, because a tolerant reader also accepts
+/// longer texts.
 fn bounded(text: &str) -> String {
     text.chars().take(35).collect()
 }
@@ -87,7 +87,7 @@ impl Sums {
     }
 }
 
-/// The account's currency, kind and balances up to now.
+/// The account's last currency, kind and balances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Books {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,16 +104,16 @@ pub(super) struct Books {
         skip_serializing_if = "Option::is_none"
     )]
     opening: Option<Decimal>,
-    /// The difference by which the last full walk did not add up.
+    /// The difference in the balances and entries of the last full walk.
     #[serde(default, with = "text", skip_serializing_if = "Decimal::is_zero")]
     gap: Decimal,
-    /// The difference of the last notice.
+    /// The difference in the last notice.
     #[serde(default, with = "text", skip_serializing_if = "Decimal::is_zero")]
     said: Decimal,
 }
 
 impl Books {
-    /// Compares the account of a page with those before.
+    /// Compares the account of a page with that of earlier pages.
     pub(super) fn page(&mut self, page: &StatedAccount) -> Vec<AccountNotice> {
         let mut notices = Vec::new();
         let changed = |known: &mut Option<String>, now: &Option<String>| {
@@ -153,7 +153,7 @@ impl Books {
         }
         let opening = opening.or(self.opening).unwrap_or(moved);
         let difference = moved.checked_sub(opening)?.normalize();
-        // An entry that is booked during a walk leaves a gap once, so a gap counts the second time.
+        // An entry that is booked during a walk causes a gap once, so only a repeated gap counts.
         let confirmed = std::mem::replace(&mut self.gap, difference) == difference;
         self.opening = Some(opening);
         if !confirmed || difference == self.said {

@@ -1,4 +1,4 @@
-//! The entries that were handed over and may still be listed, or be replaced by others.
+//! The remembered entries: those that were handed over and may still be listed or replaced.
 
 mod completed;
 mod replaceable;
@@ -28,7 +28,7 @@ pub(super) struct TrackedEntries(Vec<Tracked>);
 struct Tracked {
     entry: Numbered,
     links: EntryLinks,
-    /// The day of the statement that listed it last.
+    /// The day of the last statement that listed the entry.
     on: Option<Date>,
     state: State,
 }
@@ -36,11 +36,11 @@ struct Tracked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Listed,
-    /// The last full walk did not list it.
+    /// The last full walk did not list the entry.
     Missing,
-    /// Two full walks in a row did not list it, and a notice was given.
+    /// Two full walks in a row did not list the entry, and a notice was given.
     Vanished,
-    /// Another one replaces it, and a relation was given.
+    /// Another entry replaces this one, and a relation was given.
     Replaced,
 }
 
@@ -66,9 +66,9 @@ impl<'a> Listed<'a> {
         of(self.before).saturating_add(of(&self.page))
     }
 
-    /// Returns true if the walk has listed as many entries of the row's key. Entries with a
-    /// reference are numbered by page, so the second one of a page may be the first one of the next
-    /// page now.
+    /// Returns true if the walk has listed at least as many entries of the row's key as the row's
+    /// number. Entries with a reference are numbered by page, so the second one of a page may be
+    /// the first one of the next page now.
     fn has(&self, row: &Tracked) -> bool {
         let (key, occurrence) = row.entry;
         self.count(key) >= occurrence
@@ -76,7 +76,7 @@ impl<'a> Listed<'a> {
 }
 
 impl TrackedEntries {
-    /// The maximum number of remembered entries: a text of a quarter of a MiB.
+    /// The maximum number of remembered entries, whose text has a quarter of a MiB.
     const MAX_ENTRIES: usize = 2_000;
     /// The number of days after its last listing in which an entry that is not booked can be
     /// replaced or return.
@@ -126,12 +126,12 @@ impl TrackedEntries {
             }
             let now = Tracked::of(entry, day)?;
             let Some(row) = at.get(&now.entry).and_then(|index| rows.get_mut(*index)) else {
-                // An entry that has fallen out of the list is watched again while there is room.
+                // An evicted entry is remembered again while there is room.
                 rows.extend((rows.len() < Self::MAX_ENTRIES).then_some(now));
                 return None;
             };
-            // Parts of a batch share a reference, and nothing distinguishes them on a page that
-            // lists only one.
+            // Parts of a batch share a reference, and a page that lists only one of them does not
+            // distinguish them.
             let is_alone = listed.count(entry.seen.key) == 1;
             let changed =
                 is_alone && now.links.reference.is_some() && row.links.payment != now.links.payment;
@@ -189,7 +189,8 @@ impl TrackedEntries {
             .filter_map(|(index, entry)| Some((index, entry, entry.links?)))
             .collect();
         let is_any = |is: &dyn Fn(&EntryLinks) -> bool| compared.iter().any(|(.., new)| is(new));
-        // One entry has booked it, as its payment shows, and another one completes it.
+        // A row is contended if one entry has booked it, by its payment, and another one completes
+        // it.
         let is_contended = |row: &Tracked| {
             let own = &row.links;
             !own.booked
@@ -201,7 +202,8 @@ impl TrackedEntries {
         let contended: HashSet<usize> = contended.map(|(index, _)| index).collect();
         let mut unlisted = Unlisted::of(rows, listed, evidence.day);
         let mut replaced: HashMap<usize, SeenEntryId> = HashMap::new();
-        // A reference is the best evidence, wherever on the page its entry stands.
+        // A reference is the best evidence, so entries with one come first, in any place of the
+        // page.
         for (index, _, links) in &compared {
             replaced.extend(replaceable.by_reference(links).map(|id| (*index, id)));
         }
@@ -213,7 +215,7 @@ impl TrackedEntries {
                 .and_then(|payment| new_payments.get_mut(&payment))
                 .unwrap_or(&mut none);
             if !replaced.contains_key(index) {
-                // An entry that could settle a pending one and complete another decides for neither.
+                // An entry that could book a pending one and complete another one replaces neither.
                 let is_form = unlisted.forms(links).next().is_some();
                 match replaceable.by_payment(links, *left, &contended, is_form) {
                     Payment::None => open.push((entry.numbered(), **links)),
@@ -239,7 +241,7 @@ impl TrackedEntries {
             };
             *relation = Some(match (entry.new, replaced.get(&index)) {
                 (true, Some(id)) => EntryRelation::Replaces(*id),
-                // The last cursor may lead to a day that is over, of which no full walk is left to
+                // The last cursor may lead to a day that is over, on which no further full walk can
                 // decide.
                 (true, None) if entry.seen.day < evidence.day => EntryRelation::New {
                     may_replace: Unlisted::of(rows, listed, entry.seen.day)
@@ -289,7 +291,8 @@ impl TrackedEntries {
             }
         }
         let booked = vanished.iter().filter(|row| row.links.booked).count();
-        // Rather a mistake of the bank than the end of each entry, so that one notice is enough.
+        // This is probably a mistake of the bank and not the end of each entry, so one notice
+        // suffices.
         let are_all_gone = booked > 1 && !is_one_left;
         let said = vanished
             .iter()
@@ -333,7 +336,7 @@ impl Tracked {
     /// earlier day, which cannot be replaced.
     fn of(entry: &OnPage<'_>, day: Option<Date>) -> Option<Self> {
         let links = *entry.links?;
-        // A report that is made after midnight may still list the day before.
+        // A report that is made after midnight may still list entries of the day before.
         let on = if links.booked {
             day.map(|day| entry.seen.day.map_or(day, |own| own.min(day)))
         } else {

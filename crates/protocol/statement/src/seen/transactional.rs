@@ -18,12 +18,12 @@ pub trait TransactionalSeenEntries: SeenEntries {
     type Work: Send + 'static;
 
     /// Runs `work` and records a page of the account in one transaction: both take effect, or
-    /// neither does. If the future is dropped, either may be the case.
+    /// neither does. If the future is dropped, either is possible.
     ///
     /// The transaction first checks that the account still has the position before the page, and
-    /// that each new entry of the page is still unrecorded, because another process may have been
-    /// faster ([`PageRecord::is_overtaken`]). Transactions on the same account run one after the
-    /// other.
+    /// that each new entry of the page is still unrecorded, because another process may have
+    /// recorded it ([`PageRecord::is_overtaken`]). Transactions on the same account run one after
+    /// the other.
     ///
     /// A page with a position that is too long is refused as [`SeenEntries::record`] does, before
     /// the work runs.
@@ -52,16 +52,16 @@ pub trait TransactionalSeenEntries: SeenEntries {
 pub struct PageRecord<'a> {
     /// All entries of the page, which the store records.
     pub entries: &'a [SeenEntry],
-    /// True for each new entry, in their order.
+    /// The marks of `entries`, in their order: true for each new one.
     pub new: &'a [bool],
     /// The change of the account's position; `None` if the position is not compared, and stays.
     pub position: Option<PositionChange<'a>>,
 }
 
 impl<'a> PageRecord<'a> {
-    /// Creates the record of all entries of a page; `new` is true for each new one, in their order:
-    /// the answer of [`find_new`](crate::find_new). An entry without an answer counts as new, so
-    /// that it is not imported unchecked.
+    /// Creates the record of all entries of a page; `new` is the answer of
+    /// [`find_new`](crate::find_new): true for each new one, in their order. An entry without an
+    /// answer counts as new, so that it is not imported unchecked.
     #[must_use]
     pub fn new(entries: &'a [SeenEntry], new: &'a [bool]) -> Self {
         Self {
@@ -71,8 +71,8 @@ impl<'a> PageRecord<'a> {
         }
     }
 
-    /// Sets the change of the account's position. Default: the position is not compared, and stays,
-    /// so that only new entries which another process has recorded are noticed.
+    /// Sets the change of the account's position. Default: the position is not compared, and stays.
+    /// Only new entries that another process has recorded are then noticed.
     #[must_use]
     pub fn position(mut self, change: PositionChange<'a>) -> Self {
         self.position = Some(change);

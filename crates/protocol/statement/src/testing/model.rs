@@ -10,8 +10,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Seen entries in a map. For tests only: it is lost at the end of the process, and it cannot undo
-/// what the work did elsewhere before it failed.
+/// A store of seen entries in a map, for tests only: it is lost at the end of the process, and
+/// cannot undo effects of failed work elsewhere.
 #[derive(Debug, Default)]
 #[doc(hidden)]
 pub struct ModelSeenEntries(Mutex<State>);
@@ -147,7 +147,7 @@ pub struct ModelWork(Box<WorkFunction>);
 type WorkFunction = dyn FnOnce() -> Result<(), Box<dyn Error + Send + Sync>> + Send;
 
 impl ModelWork {
-    /// Work that has no effect if it returns an error.
+    /// Makes work that has no effect if it returns an error.
     pub fn new(
         work: impl FnOnce() -> Result<(), Box<dyn Error + Send + Sync>> + Send + 'static,
     ) -> Self {

@@ -361,11 +361,11 @@ pub async fn seen_entries_against_model(store: &impl SeenEntries, seed: u64, ste
     }
 }
 
-/// SplitMix64: small, evenly distributed and the same on every machine.
+/// A generator of pseudo-random numbers (SplitMix64), which is the same on every machine.
 struct Random(u64);
 
 impl Random {
-    /// Below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     fn below(&mut self, bound: u8) -> u8 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

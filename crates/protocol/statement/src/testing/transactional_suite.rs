@@ -9,11 +9,11 @@ use bankrail_values::{StoreError, StoreErrorKind};
 use std::future::{Future, poll_fn};
 use std::task::{Context, Poll, Waker};
 
-/// Runs every case on two empty stores that share their records, as two processes on one database
-/// have them.
+/// Runs every case on two empty stores that share their records, like two processes on one
+/// database.
 ///
-/// - `work(number, fails)` makes work that adds `number` to a list of the caller's own, such as a
-///   table beside the store's, and then returns an error with the text `as a test` if it `fails`.
+/// - `work(number, fails)` makes work that adds `number` to a list of the caller, such as the
+///   caller's own table, and then returns an error with the text `as a test` if it `fails`.
 /// - `effects()` reads that list, in any order.
 ///
 /// # Panics
@@ -289,7 +289,8 @@ where
         assert_eq!(self.times(number).await, 1, "one effect");
     }
 
-    /// The future is dropped after so many polls.
+    /// Drops the future after this many polls, and checks that the page was recorded as a whole or
+    /// not at all.
     async fn what_is_dropped_is_whole_or_nothing(&self, polls: u8) {
         let own = account(&format!("DROPPED.{polls}"));
         let entries = [entry(1, 1), entry(2, 1)];
@@ -325,7 +326,7 @@ where
         );
     }
 
-    /// The counts of the first two keys and the position, which both stores must return.
+    /// Checks that both stores return these counts of the first two keys and this position.
     async fn check(&self, own: &AccountId, counts: [u32; 2], position: Option<&str>) {
         for store in [self.one, self.other] {
             assert_eq!(
@@ -356,7 +357,7 @@ fn first(after: &str) -> PositionChange<'_> {
     PositionChange::new(None, Some(after))
 }
 
-/// Waits for both, which run at the same time.
+/// Runs both futures at the same time, and returns their answers.
 async fn both<T>(
     one: impl Future<Output = Result<T, StoreError>>,
     other: impl Future<Output = Result<T, StoreError>>,

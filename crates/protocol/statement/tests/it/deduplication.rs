@@ -9,8 +9,7 @@ use bankrail_statement::{
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// An entry of the ledger: its content, and its number if it has a reference. A reference is
-/// unique.
+/// An entry of the ledger: its content, and its number if it has a reference, which is unique.
 #[derive(Clone, Copy, Debug)]
 struct Real {
     looks: u8,
@@ -30,14 +29,14 @@ impl Real {
     }
 }
 
-/// A consumer of statements: what it has imported, and what it stores between calls.
+/// A consumer of statements, with its imported entries and its state between calls.
 #[derive(Default)]
 struct Consumer {
-    /// With the checkpoint, which is empty after the last page.
+    /// The store of seen entries, with the checkpoint, which is empty after the last page.
     seen: ModelSeenEntries,
-    /// The imported entries by stable identifier, and how often each was imported.
+    /// The imported entries by stable identifier, each with the number of its imports.
     imported: HashMap<SeenEntryId, (u8, u32)>,
-    /// The number of entries that were imported, whatever their identifiers.
+    /// The number of imports, whatever their identifiers.
     total: usize,
 }
 
@@ -45,14 +44,14 @@ struct Consumer {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Crash {
     None,
-    /// On this page, after the import and before anything is recorded.
+    /// The poll is interrupted on this page, after the import and before the record.
     AfterImport(usize),
-    /// On this page, after recording.
+    /// The poll is interrupted on this page, after the record.
     AfterRecord(usize),
 }
 
 impl Consumer {
-    /// Walks from the stored checkpoint, or the beginning, to the end of `ledger`.
+    /// Walks from the stored checkpoint, or else from the beginning, to the end of `ledger`.
     fn poll(&mut self, ledger: &[Real], size: usize, crash: Crash) {
         let mut before = block_on(self.seen.position(&account())).unwrap();
         let mut walk = match before.as_deref().filter(|kept| !kept.is_empty()) {
@@ -111,8 +110,8 @@ fn named() -> impl Strategy<Value = bool> {
     prop::bool::weighted(0.3)
 }
 
-/// The entries of a day. There are only four contents, so that many entries are alike; some have
-/// references.
+/// Generates the entries of a day. There are only four contents, so that many entries are alike;
+/// some have references.
 fn ledgers() -> impl Strategy<Value = Vec<Real>> {
     prop::collection::vec((0_u8..4, named()), 0..30).prop_map(|entries| {
         let number = |index| u16::try_from(index).unwrap();
@@ -131,8 +130,8 @@ fn crashes() -> impl Strategy<Value = Crash> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Polls of a growing day, each from the beginning or from the checkpoint before a crash, with
-    /// pages of any size.
+    /// Polls of a growing day import each entry once. Each poll begins at the first page or at the
+    /// checkpoint before a crash, with pages of any size.
     #[test]
     fn each_entry_is_imported_once(
         ledger in ledgers(),

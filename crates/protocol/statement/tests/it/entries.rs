@@ -25,7 +25,7 @@ fn shown(mut entry: Entry, channel: EntryChannel, account: AccountKind, include:
     entry
 }
 
-/// The entry without its creditor account.
+/// Returns the entry without its creditor account.
 fn without_creditor_account(mut entry: Entry) -> Entry {
     entry.details[0].transactions[0]
         .parties
@@ -87,7 +87,7 @@ fn the_account_decides_on_virtual_accounts_and_the_channel_on_the_rest() {
         id.issuer = None;
         entry
     };
-    // An ordinary account's ordinary entry is left alone, with an issuer or without.
+    // An ordinary account's ordinary entry stays unchanged, with an issuer or without.
     for entry in [&with_issuer, &without_issuer] {
         assert_eq!(
             shown(
@@ -120,7 +120,7 @@ fn the_account_decides_on_virtual_accounts_and_the_channel_on_the_rest() {
         );
         assert!(bare.details[0].transactions[0].parties.is_none());
     }
-    // What the customer paid to others is not a virtual account of its own.
+    // The account that the customer has paid is not a virtual account of its own.
     let debit = entry_xml("25.00", "<Dt>2021-07-29</Dt>", "", PARTIES, "").replace("CRDT", "DBIT");
     let mut debit = entry(debit);
     assert_eq!(
@@ -194,7 +194,7 @@ fn no_text_beyond_the_schema_is_left_where_the_narrative_is_not_asked_for() {
             false,
         );
         assert_eq!(kept, secret);
-        // A second remittance information is kept beside the first.
+        // A second remittance information is kept in addition to the first.
         let twice = format!(
             "{PARTIES}<RmtInf><Ustrd>one</Ustrd></RmtInf><RmtInf><Ustrd>secret</Ustrd></RmtInf>"
         );
@@ -368,8 +368,8 @@ fn spelling_does_not_count_and_content_does() {
     assert_eq!(keys.len(), count, "each of them is another entry");
 }
 
-/// Every reference of a transaction that the schema has but `AcctSvcrRef`, which names an entry by
-/// itself.
+/// Every reference of a transaction is part of the content, except `AcctSvcrRef`, which identifies
+/// an entry alone.
 #[test]
 fn each_reference_is_part_of_the_content() {
     let names = "MsgId PmtInfId InstrId EndToEndId TxId MndtId ChqNb ClrSysRef AcctOwnrTxId AcctSvcrTxId \

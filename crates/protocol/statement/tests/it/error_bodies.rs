@@ -3,7 +3,7 @@
 use crate::support::KEY;
 use bankrail_statement::{ErrorCode, StatementErrorBody, StatementReply};
 
-/// A code as a client reads it out of an answer.
+/// Returns a code as a client reads it from an answer.
 fn received(code: &str) -> ErrorCode {
     let body = format!(r#"{{"requestKey":"{KEY}","error":{{"statusCode":"{code}"}}}}"#);
     match StatementReply::parse(500, body.as_bytes()).unwrap() {

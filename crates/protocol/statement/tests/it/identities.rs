@@ -1,17 +1,17 @@
-//! The hashed parts of an entry, one by one: stores keep the hashes, also while a new version takes
-//! the place of an old one.
+//! Tests of each hashed part of an entry. The hashes must not change, because stores keep them over
+//! versions.
 
 use crate::support::{entry, entry_xml, plain};
 use bankrail_camt052::Entry;
 use bankrail_statement::{EntryIdentity, EntryKey, EntryLinks};
 use sha2::{Digest, Sha256};
 
-/// A number of parts that follow.
+/// The hashed form of the number of following parts.
 const ONE: Option<&str> = Some("\0\0\0\0\0\0\0\u{1}");
 const TWO: Option<&str> = Some("\0\0\0\0\0\0\0\u{2}");
 const NOT_REVERSED: Option<&str> = Some("\0");
 
-/// The hash of parts: each is a one, its length and its bytes, or a zero if it is absent.
+/// Returns the hash of parts: each is a one, its length and its bytes, or a zero if it is absent.
 fn hash(parts: &[Option<&str>]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in [Some("bankrail entry 1")].iter().chain(parts) {
@@ -27,12 +27,12 @@ fn hash(parts: &[Option<&str>]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// The first half of the hash.
+/// Returns the first half of the hash.
 fn link(parts: &[Option<&str>]) -> u128 {
     u128::from_be_bytes(*hash(parts).first_chunk().unwrap())
 }
 
-/// An entry with all that is hashed but a reference of the bank.
+/// Returns an entry with all hashed parts except a reference of the bank.
 fn whole() -> String {
     let references = "<Refs><MsgId>r1</MsgId><PmtInfId>r3</PmtInfId><InstrId>r4</InstrId><EndToEndId>r5</EndToEndId>\
         <TxId>r6</TxId><MndtId>r7</MndtId><ChqNb>r8</ChqNb><ClrSysRef>r9</ClrSysRef><AcctOwnrTxId>r10</AcctOwnrTxId>\
@@ -53,7 +53,7 @@ fn whole() -> String {
         .replace("</NtryDtls>", "</NtryDtls><AddtlNtryInf>ae</AddtlNtryInf>")
 }
 
-/// The parts that an entry with a reference and one without have in common.
+/// The hashed parts that entries with and without a reference have in common.
 const COMMON: [Option<&str>; 6] = [
     Some("10.5"),
     Some("AUD"),
@@ -87,7 +87,7 @@ fn the_identity_of_an_entry_without_a_reference_is_the_hash_of_its_content() {
     assert_eq!(EntryIdentity::of(&entry(whole())), expected);
 }
 
-/// The entry of [`whole`] with a reference of the bank.
+/// Returns the entry of [`whole`] with a reference of the bank.
 fn with_reference() -> Entry {
     entry(whole().replace("<PmtInfId>r3", "<AcctSvcrRef>r2</AcctSvcrRef><PmtInfId>r3"))
 }
@@ -100,7 +100,7 @@ fn the_identity_of_an_entry_with_a_reference_is_the_hash_of_it() {
     assert_eq!(EntryIdentity::of(&with_reference()), expected);
 }
 
-/// The links that others can read.
+/// Returns the public links.
 fn public(links: EntryLinks) -> (bool, u128, Option<u128>, Option<u128>) {
     (links.booked, links.amount, links.reference, links.payment)
 }
@@ -127,7 +127,7 @@ fn the_links_of_an_entry_are_hashes_of_amount_reference_and_what_the_payer_said(
     ));
     assert!(expected.booked);
     assert_eq!(public(EntryLinks::of(&with_reference())), public(expected));
-    // A part that the payer left out is absent, and so is the link if all are.
+    // A part that the payer left out is absent, and so is the link if all parts are.
     let only_text = link(
         &[
             start("payment"),

@@ -1,15 +1,14 @@
-//! The text of a position, which stores keep, also while a new version takes the place of an old
-//! one.
+//! Tests of the text of a position, which must stay readable because stores keep it over versions.
 
 use bankrail_statement::PollPosition;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-/// 2026-03-01.
+/// The day 2026-03-01 as a Julian day number.
 const DAY: i32 = 2_461_101;
 
-/// An entry that is remembered: key, occurrence, the hashes of amount, reference and payment, the
-/// day, and whether it is booked with its state.
+/// Returns the bytes of a remembered entry: key, occurrence, the hashes of amount, reference and
+/// payment, the day, and the flags of booking and state.
 fn remembered(links: [u128; 3], day: i32, flags: u8) -> Vec<u8> {
     let links = links.map(u128::to_be_bytes).concat();
     [

@@ -1,4 +1,4 @@
-//! Polls: what is asked for, and what is handed over.
+//! Tests of polls: the requested pages, and the entries that are handed over.
 
 use crate::support::Random;
 use bankrail_statement::{
@@ -44,7 +44,7 @@ impl Customer {
         }
     }
 
-    /// Restarts the process: only the store's records are left.
+    /// Restarts the process, so that only the store's records are left.
     fn restart(&mut self) {
         self.poll = poll_at(self.store.position.as_deref());
     }
@@ -104,8 +104,8 @@ impl Customer {
             .collect()
     }
 
-    /// Returns the number of entries of a content or reference that were handed over, and whether
-    /// each was handed over once.
+    /// Returns the number of entries of a content or reference that were handed over, and checks
+    /// that each was handed over once.
     fn handed(&self, entry: &EntryIdentity) -> u32 {
         assert!(self.store.handed.values().all(|times| *times == 1));
         u32::try_from(
@@ -124,7 +124,7 @@ impl Store {
         self.counts.get(&key).copied().unwrap_or(0)
     }
 
-    /// One transaction.
+    /// Commits the page in one transaction.
     fn commit(&mut self, commit: &bankrail_statement::PollCommit) {
         for (_, entry) in commit.new_entries() {
             *self
@@ -165,7 +165,7 @@ fn page_of(pages: &[&[EntryIdentity]], cursor: Option<&str>) -> PolledPage {
     PolledPage::new(page, pages[at].to_vec())
 }
 
-/// An entry without a reference.
+/// Makes an entry without a reference.
 fn plain(content: u8) -> EntryIdentity {
     EntryIdentity::by_content(EntryKey::from([content; 32]), None)
 }
@@ -206,7 +206,7 @@ fn a_full_walk_is_made_in_intervals() {
     assert_eq!(customer.poll.last_full_walk(), None);
     assert_eq!(customer.poll(&[&first, &second]), Ok(FULL));
     assert_eq!(customer.poll.last_full_walk(), Some(start()));
-    // Inserted before the cursor.
+    // The entry is inserted before the cursor.
     let inserted = [plain(1), plain(3)];
     customer.now = start().saturating_add(hour() - Duration::from_millis(1));
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(PARTIAL));
@@ -221,7 +221,7 @@ fn a_full_walk_is_made_in_intervals() {
         (vec!["-", "1"], 1)
     );
     assert_eq!(customer.poll.last_full_walk(), Some(customer.now));
-    // The clock was wrong when the last one was noted.
+    // The clock was wrong when the last full walk was recorded.
     customer.now = start();
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(FULL));
     // A partial walk that has begun goes on, although a full one becomes due meanwhile.
@@ -301,7 +301,7 @@ fn a_process_that_ends_between_the_two_full_walks_makes_both_again() {
         (customer.asked(), customer.handed(&plain(1))),
         (vec!["-", "1", "-", "1"], 2)
     );
-    // Also if a full walk was made shortly before, and whichever page holds an entry back.
+    // This is so even shortly after a full walk, and for any page that holds an entry back.
     for at in [1, 2] {
         let mut customer = Customer::new();
         let (mut pages, twin) = ([vec![plain(1)], vec![plain(2)], vec![plain(3)]], plain(1));
@@ -350,8 +350,8 @@ fn a_process_that_ends_within_a_full_walk_leaves_the_position_as_it_was() {
     assert_eq!(customer.asked(), ["2"]);
 }
 
-/// The bank inserts an entry while the walk is between two pages, so that the last entry of a page
-/// is also the first of the next one.
+/// An entry is handed over once, even if the bank inserts another one between two pages, so that
+/// the last entry of a page is also the first of the next one.
 #[test]
 fn an_entry_that_is_on_two_pages_of_a_shifting_statement_is_handed_over_once() {
     let mut customer = Customer::new();
@@ -378,7 +378,7 @@ fn an_entry_with_a_reference_is_known_by_it() {
         customer.poll(&[&[named(1), named(2)], &[named(2), named(3)]]),
         Ok(FULL)
     );
-    // Moved past the cursor, and twice on one page as the parts of a batch are.
+    // The entry has moved past the cursor, and is twice on one page, like the parts of a batch.
     assert_eq!(
         customer.poll(&[&[named(2)], &[named(1), named(3), named(4), named(4)]]),
         Ok(PARTIAL)
@@ -436,7 +436,7 @@ fn a_new_day_is_walked_in_full() {
     assert_eq!(customer.step(monday), Ok(Some(PollStep::Fetch)));
     assert_eq!(customer.step(monday), Ok(Some(FULL)));
     assert_eq!(customer.step(monday), Ok(Some(PARTIAL)));
-    // Booked late on Monday: the old cursor still shows it. Then Tuesday begins.
+    // An entry is booked late on Monday, and the old cursor still shows it. Then Tuesday begins.
     let late = |_: Option<&str>| {
         PolledPage::new(ReceivedNextPage::None, vec![plain(2), plain(3)]).day(day("2026-11-24"))
     };
@@ -531,8 +531,8 @@ fn a_statement_that_does_not_end_is_an_error_and_its_pages_are_valid() {
 
 #[test]
 fn a_walk_ends_when_five_pages_in_a_row_list_nothing_else() {
-    // What the first page lists, a page that lists something else, and what each further page
-    // lists.
+    // Each case has the entries of the first page, those of another page, and those of each further
+    // page.
     let cases: [(&[EntryIdentity], &[EntryIdentity], &[EntryIdentity]); 3] = [
         (&[named(1), named(2)], &[named(3)], &[named(2), named(1)]),
         (&[named(1)], &[named(1), named(2)], &[named(1)]),
@@ -667,7 +667,7 @@ struct Real {
     serial: u64,
 }
 
-/// A bank whose statement changes in every way between two walks.
+/// A bank whose statement changes in all ways between two walks.
 struct Bank {
     entries: Vec<Real>,
     /// The maximum number of entries that the statement ever listed at once, by content.
@@ -677,7 +677,7 @@ struct Bank {
     page_size: usize,
     /// True if a cursor counts entries instead of naming one.
     by_offset: bool,
-    /// True if a page repeats the last entry of the page before if that has a reference.
+    /// True if a page repeats the last entry of the page before, provided that it has a reference.
     repeats: bool,
     refuses: bool,
 }
@@ -735,7 +735,7 @@ impl Bank {
                 (0..5, _) => self.add(random, true),
                 (5..7, _) => self.add(random, false),
                 (7, Some(at)) => drop(self.entries.remove(at)),
-                // Corrected.
+                // The bank corrects an entry.
                 (8, Some(at)) => self.entries[at] = self.entry(random),
                 (9..11, Some(at)) => {
                     let moved = self.entries.remove(at);
@@ -767,7 +767,7 @@ impl Bank {
         }
     }
 
-    /// The page of a cursor, unless the cursor is refused.
+    /// Returns the page of a cursor; `None` if the cursor is refused.
     fn page(&self, cursor: Option<&str>, random: &mut Random) -> Option<PolledPage> {
         let from = match cursor.map(|cursor| cursor.parse::<u64>().unwrap()) {
             None => 0,
@@ -804,7 +804,7 @@ impl Bank {
     }
 }
 
-/// Compares what was handed over with the bank, of which a full walk was just completed.
+/// Compares the entries that were handed over with the bank's, after a full walk.
 fn check(life: &str, customer: &Customer, bank: &Bank) {
     for ((key, number), times) in &customer.store.handed {
         assert_eq!(*times, 1, "{life}: an entry was handed over {times} times");
@@ -821,7 +821,7 @@ fn check(life: &str, customer: &Customer, bank: &Bank) {
     }
 }
 
-/// One life of an account: walks, changes between them, and processes that end between any two
+/// Runs one life of an account: walks, changes between them, and processes that end between any two
 /// steps.
 pub(crate) fn live(mut random: Random, life: &str) {
     let mut bank = Bank::new(&mut random);
@@ -881,7 +881,8 @@ pub(crate) fn live(mut random: Random, life: &str) {
     panic!("{life}: no full walk was completed");
 }
 
-/// 1000 lives, or as many as `BANKRAIL_LIVES` says. The bank changes between walks, not within one.
+/// Every entry of a completed full walk is handed over exactly once, in 1000 or `BANKRAIL_LIVES`
+/// lives. The bank changes between walks, not within one.
 #[test]
 fn every_entry_of_a_completed_full_walk_is_handed_over_exactly_once() {
     let lives = std::env::var("BANKRAIL_LIVES").map_or(1_000, |lives| lives.parse().unwrap());

@@ -73,7 +73,7 @@ fn what_the_bank_changes_under_one_reference_replaces_what_it_was() {
             "{after:?}"
         );
     }
-    // A charge beside the payment and a reversal have the reference too, and replace nothing.
+    // A charge with the payment's reference, and a reversal, replace nothing.
     for other in [booked(2).named(1), booked(-100).named(1)] {
         let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
         assert_eq!(customer.relations(&bank), [new()]);
@@ -139,7 +139,7 @@ fn a_text_that_changes_under_its_reference_is_said_under_its_id() {
     assert_eq!(customer.relations(&bank), [EntryRelation::TextChanged]);
     assert_eq!(customer.id(&bank.rows[0]), id);
     assert_eq!(customer.relations(&bank), []);
-    // Without a reference nothing tells it from another entry.
+    // Without a reference, the entry cannot be distinguished from another one.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).saying(1)]));
     assert_eq!(customer.relations(&bank), [new()]);
     let id = customer.id(&bank.rows[0]);
@@ -155,7 +155,7 @@ fn a_text_that_changes_under_its_reference_is_said_under_its_id() {
 #[test]
 fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
     let pending = booked(100).saying(5).pending();
-    // One of two equal ones is booked: which of them makes no difference.
+    // One of two equal entries is booked; it makes no difference which one.
     let (mut customer, mut bank) = (
         Customer::thorough(),
         Bank::new(&[pending.clone(), pending.clone()]),
@@ -172,7 +172,7 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
         [EntryRelation::Replaces(_)]
     ));
     assert_eq!(customer.rows(), bank.rows);
-    // Both are gone and one is booked: it makes no difference either.
+    // Both are gone and one is booked, which makes no difference either.
     let (mut customer, mut bank) = (
         Customer::thorough(),
         Bank::new(&[pending.clone(), pending.clone()]),
@@ -183,7 +183,8 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
         customer.relations(&bank)[..],
         [EntryRelation::Replaces(_)]
     ));
-    // Two that differ in their reference, of which one is booked without: it may be either.
+    // Of two entries with different references, one is booked without a reference, so it may be
+    // either.
     let twins = [pending.clone().named(1), pending.clone().named(2)];
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&twins));
     assert_eq!(customer.relations(&bank), [new(), new()]);
@@ -193,13 +194,13 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
         customer.relations(&bank),
         [EntryRelation::New { may_replace }]
     );
-    // Both are booked: each replaces one.
+    // Both are booked, and each replaces one.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&twins));
     assert_eq!(customer.relations(&bank), [new(), new()]);
     let ids = twins.map(|row| EntryRelation::Replaces(customer.id(&row)));
     bank.rows = vec![booked(100).saying(5), booked(100).saying(5)];
     assert_eq!(customer.relations(&bank), ids);
-    // Of three, only two are booked, or all.
+    // Of three entries, two or all are booked.
     let three = [1, 2, 3].map(|reference| pending.clone().named(reference));
     for count in [2, 3] {
         let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&three));
@@ -212,7 +213,8 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
         };
         assert_eq!(customer.relations(&bank), expected);
     }
-    // One is booked under its reference and one without: the latter may be any of the other two.
+    // One entry is booked under its reference and one without; the latter may be any of the other
+    // two.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&three));
     assert_eq!(customer.relations(&bank), [new(), new(), new()]);
     let [first, second, third] = three.map(|row| customer.id(&row));
@@ -225,7 +227,7 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
             EntryRelation::New { may_replace }
         ]
     );
-    // At most eight are named.
+    // At most eight candidates are named.
     let nine: Vec<Row> = (1..10)
         .map(|reference| pending.clone().named(reference))
         .collect();
@@ -237,7 +239,7 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
         customer.relations(&bank),
         [EntryRelation::New { may_replace }]
     );
-    // More than 63 are not told apart.
+    // More than 63 equal payments are not compared.
     for (count, are_replaced) in [(63, true), (64, false)] {
         let many: Vec<Row> = (0..count)
             .map(|reference| pending.clone().named(reference))
@@ -254,8 +256,7 @@ fn of_twins_each_is_replaced_once_and_what_nothing_tells_apart_is_marked() {
             "{count}"
         );
     }
-    // Nothing but the amount is no evidence, and a pending entry that is still listed was not
-    // booked.
+    // The amount alone is no evidence, and a pending entry that is still listed was not booked.
     for (before, after) in [
         (vec![booked(100).pending()], vec![booked(100)]),
         (
@@ -328,7 +329,7 @@ fn in_a_partial_walk_only_a_reference_with_its_amount_is_evidence() {
         assert_eq!(vanished, expected, "{after:?}");
         assert_eq!(customer.rows().len(), 4);
     }
-    // A booked entry that the page does not list may stand on another one.
+    // A booked entry that is not on this page may be on another one.
     let rows = rows(booked(4)).map(|row| row.clone().named(u32::try_from(row.amount).unwrap()));
     let (mut customer, mut bank) = (Customer::new(PollOptions::new()), Bank::new(&rows));
     bank.page_size = 3;
@@ -362,7 +363,7 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     assert_eq!((said, notices.len()), (vec![], 2), "{notices:?}");
     assert_eq!(notices[0].kind(), "reappeared");
     assert_eq!(customer.poll(&bank), (vec![], vec![]));
-    // What has vanished is replaced all the same, and returns if the bank takes that back.
+    // A vanished entry can still be replaced, and returns if the bank undoes that.
     bank.rows = vec![booked(2)];
     assert_eq!(
         (customer.poll(&bank).1.len(), customer.poll(&bank).1.len()),
@@ -383,7 +384,7 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
         "{said:?}"
     );
     assert_eq!((notices.len(), customer.poll(&bank).1), (1, vec![]));
-    // One walk without it in between is forgotten.
+    // A single walk without the entry in between has no effect.
     bank.rows = vec![booked(2)];
     assert_eq!(customer.poll(&bank).1, []);
     bank.rows = rows.to_vec();
@@ -392,7 +393,7 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     assert_eq!(customer.poll(&bank).1, []);
     bank.rows = rows.to_vec();
     assert_eq!(customer.poll(&bank).1, []);
-    // All at once are one notice.
+    // If all entries vanish at once, there is one notice.
     bank.rows = vec![];
     assert_eq!(customer.poll(&bank).1, []);
     assert_eq!(
@@ -401,7 +402,7 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
     );
     bank.rows = rows.to_vec();
     assert_eq!(customer.poll(&bank).1.len(), 3);
-    // One that was the only one is named, and two are all.
+    // A vanished entry that was the only one is named; two count as all.
     for count in [1, 2] {
         let (mut another, mut its_bank) =
             (Customer::thorough(), Bank::new(&vec![booked(2); count]));
@@ -431,7 +432,7 @@ fn an_entry_vanishes_after_two_full_walks_and_returns_under_its_id() {
         "of two walks, the second one only"
     );
     assert_eq!(another.poll(&its_bank).1.len(), 1);
-    // With the day its entries leave the statement, and have not vanished.
+    // Entries that leave the statement at the end of their day have not vanished.
     (bank.day, bank.rows) = (1, vec![]);
     assert_eq!(customer.poll(&bank).1, []);
     assert_eq!(customer.poll(&bank).1, []);
@@ -463,7 +464,8 @@ fn a_pending_entry_is_replaced_for_seven_days() {
         };
         assert_eq!(customer.relations(&bank), [relation], "after {days} days");
     }
-    // A booked one of yesterday is not: it left the statement with its day, and is forgotten.
+    // A booked entry of yesterday is not replaced: it left the statement with its day, and is
+    // forgotten.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(100).named(1)]));
     let remembers =
         |customer: &Customer| customer.position.as_ref().unwrap().contains("\"entries\"");
@@ -557,7 +559,7 @@ fn what_is_remembered_is_bounded_and_pending_entries_stay_longest() {
             vec![pending, AccountNotice::AllVanished { count: 1_999 }]
         )
     );
-    // Vanished ones are kept in place of new ones.
+    // Vanished entries stay remembered, in preference to new ones.
     bank.rows = (0..50).map(|number| booked(9_000 + number)).collect();
     assert_eq!(customer.poll(&bank).0.len(), 50);
     bank.rows = rows[1..].to_vec();
@@ -636,7 +638,7 @@ fn what_is_known_and_was_forgotten_is_watched_again() {
     );
     assert_eq!(customer.relations(&bank), [new()]);
     let id = customer.id(&pending);
-    // As a version that remembered nothing, or another process, left it.
+    // The position is absent, as after a version that remembered no entries.
     customer.position = None;
     customer.restart(thorough());
     assert_eq!(customer.relations(&bank), []);

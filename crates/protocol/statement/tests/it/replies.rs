@@ -47,7 +47,7 @@ fn half_a_surrogate_pair_in_a_text_costs_that_character_alone() {
         assert_eq!(received.findings, findings, "{text}");
         let document = received.document().unwrap().document;
         assert_eq!(document.reports[0].entries[0].narrative(), expected);
-        // The same text is the same entry, each time that it is listed.
+        // The same text gives the same entry, each time that it is listed.
         let key = |text: &str| {
             let document = read(body(account, text))
                 .unwrap()
@@ -58,7 +58,8 @@ fn half_a_surrogate_pair_in_a_text_costs_that_character_alone() {
         };
         assert_eq!(key(text), key(text));
     }
-    // In an amount it costs the entry, and elsewhere in the answer all of it.
+    // A lone surrogate in an amount makes the entry unreadable, and elsewhere in the answer the
+    // whole answer.
     let bad = body(account, "x").replacen(">5.00<", r">5\ud83d.00<", 1);
     assert!(read(bad).unwrap().document().is_err());
     assert!(matches!(
@@ -300,7 +301,7 @@ fn a_byte_order_mark_before_an_answer_is_skipped_and_its_payload_is_text() {
         .map(|finding| finding.kind.name())
         .collect();
     assert_eq!(found, ["DeclaredEncoding"]);
-    // A second one is no JSON.
+    // A second byte order mark is no JSON.
     assert!(StatementReply::parse(200, format!("\u{feff}{body}").as_bytes()).is_err());
 }
 

@@ -35,7 +35,7 @@ fn defaults_and_the_spellings_in_the_wild() {
         (bare.include_narrative, bare.order(), bare.entries_at_most()),
         (None, SortOrder::Forward, 1000)
     );
-    // Numbers that JSON Schema calls integers.
+    // These numbers are integers in JSON Schema.
     for (number, most) in [("48.0", 48), ("1.0", 1), ("1e3", 1000)] {
         assert_eq!(
             read(&format!(r#"{{"accountId":"1","maxEntries":{number}}}"#)).entries_at_most(),

@@ -1,4 +1,4 @@
-//! Responses as they are written.
+//! The written form of responses.
 
 use crate::support::KEY;
 use bankrail_statement::{AccountId, Cursor, NextPage, SortOrder, StatementResponse};

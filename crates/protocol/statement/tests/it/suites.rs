@@ -16,17 +16,17 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
-    /// All accounts are one.
+    /// The engine does not separate accounts.
     OneAccount,
     /// Only the first occurrence of a key is kept.
     FirstOnly,
-    /// Entries without a day get the first one that comes.
+    /// A key without a day gets the first day that is recorded.
     ADayForAll,
-    /// Days are forgotten one too late.
+    /// One day too few is forgotten.
     LateDay,
-    /// The position goes with the forgotten days.
+    /// The position is forgotten together with days.
     ForgottenPosition,
-    /// No position erases the one before.
+    /// A record without a position erases the stored one.
     ErasedPosition,
     /// The entries are recorded before the position is checked.
     TwoSteps,
@@ -166,7 +166,7 @@ impl TransactionalSeenEntries for Faulty {
     }
 }
 
-/// The suites for two handles of one store of the model with this fault.
+/// Runs the suites for two handles of one store of the model with this fault.
 fn check(fault: Fault) {
     block_on(seen_entries_suite(async || {
         Faulty(ModelSeenEntries::new(), fault)

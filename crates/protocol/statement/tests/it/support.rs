@@ -11,7 +11,7 @@ pub(crate) fn account() -> AccountId {
     AccountId::parse("012003123456789").unwrap()
 }
 
-/// A document of one report with these entries, as XML.
+/// Makes the XML of a document of one report with these entries.
 pub(crate) fn document_xml(entries: &[String]) -> String {
     format!(
         "<Document xmlns=\"{}\"><BkToCstmrAcctRpt><GrpHdr><MsgId>m</MsgId><CreDtTm>2021-07-29T17:10:05.1750344+10:00\
@@ -26,8 +26,8 @@ pub(crate) fn document(entries: &[String]) -> Document {
     Document::parse(document_xml(entries)).unwrap().document
 }
 
-/// One entry: `amount`, booking date, the content of `TxDtls` before and after its amount, and
-/// elements after `BookgDt`.
+/// Makes the XML of one entry: `amount`, booking date, the content of `TxDtls` before and after its
+/// amount, and elements after `BookgDt`.
 pub(crate) fn entry_xml(
     amount: &str,
     booked: &str,
@@ -87,7 +87,8 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Choices: those of a fuzzer's bytes, one each, then pseudo-random ones (SplitMix64).
+/// A source of choices: first those of a fuzzer's bytes, one for each, then pseudo-random ones
+/// (SplitMix64).
 pub(crate) struct Random {
     bytes: std::vec::IntoIter<u8>,
     state: u64,
@@ -119,7 +120,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is above 0.
+    /// Returns a number below `end`, which is above 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
     }

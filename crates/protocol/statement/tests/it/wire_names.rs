@@ -1,4 +1,4 @@
-//! The specification's names of the statement exchange, typed by hand from it.
+//! The specification's names of the statement exchange, typed by hand.
 
 use bankrail_statement::{
     AccountId, Cursor, ErrorCode, NextPage, ReceivedNextPage, SortOrder, StatementErrorBody,
@@ -64,7 +64,7 @@ fn the_answer() {
     assert_eq!(received.request_key.to_string(), KEY);
     assert_eq!(received.next_page, ReceivedNextPage::At { cursor });
 
-    // Always there are all but the order and, with nothing more, the cursor.
+    // All members are always present, except the order and, without a next page, the cursor.
     for (member, required) in [
         ("accountId", true),
         ("extract", true),

@@ -10,8 +10,8 @@ use bankrail_values::{Date, Timestamp};
 use std::time::Duration;
 
 impl AccountPoll {
-    /// Decides about the page that was received for [`AccountPoll::cursor`]. `known` is what the
-    /// store knows of the page's entries: the count of each key, in the order of the entries.
+    /// Decides on the page that was received for [`AccountPoll::cursor`]. `known` has the store's
+    /// counts of the keys of the page's entries, in their order.
     ///
     /// If the decision is [`PageDecision::Commit`], the poll is unchanged, and the page can be
     /// judged again with newer counts.
@@ -27,7 +27,7 @@ impl AccountPoll {
             .collect();
         let mut commit = PollCommit::default();
         let (mut held_back, mut undecided) = (Vec::new(), Vec::new());
-        // A store with fewer counts than keys knows none of the rest.
+        // If there are fewer counts than keys, the rest counts as unknown.
         let known: Vec<u32> = known
             .iter()
             .copied()
@@ -46,7 +46,8 @@ impl AccountPoll {
             let new = seen.occurrence > known;
             let ambiguous = !entry.has_reference && self.is_ambiguous(&counts, entry.key, known);
             if !walk.full && (ambiguous || may_complete) {
-                // A partial walk is the first of its poll, so this is not one walk too many.
+                // A partial walk is the first of its poll, so this does not exceed the maximum of
+                // walks.
                 (self.walks, self.walk) = (self.walks.saturating_add(1), Walk::full(&self.options));
                 return PageDecision::BeginAgain;
             }
@@ -91,14 +92,14 @@ impl AccountPoll {
         };
         commit.next = self.position_after(page, &commit.delta, now);
         self.relate(page, now, &mut commit);
-        // Within a full walk most pages change nothing that is worth a record.
+        // Most pages of a full walk change the position only in parts that need no record.
         commit.position = (self.moves(&commit.delta) || commit.next != self.position)
             .then(|| commit.next.to_json().into());
         commit.before = self.stored.clone();
         PageDecision::Commit(Box::new(commit))
     }
 
-    /// Returns for each entry of the page whether it may be a completed form of another one, which
+    /// Returns true for each entry of the page that may be a completed form of another one, which
     /// only the end of a full walk or a second walk decides.
     fn may_complete(&self, page: &PolledPage, numbered: &[SeenEntry], known: &[u32]) -> Vec<bool> {
         let walk = &self.walk;
@@ -135,8 +136,8 @@ impl AccountPoll {
             .collect()
     }
 
-    /// Adds the relations of its entries and the notices about the account to a commit and to the
-    /// position after it.
+    /// Adds the relations of the page's entries and the notices about the account to a commit and
+    /// to the position after it.
     fn relate(&self, page: &PolledPage, now: Timestamp, commit: &mut PollCommit) {
         let complete = self.completes(&commit.delta);
         let all_read = self.walk.unread.is_empty() && page.unread.is_empty();
@@ -222,9 +223,9 @@ impl AccountPoll {
             && !delta.day_changed
     }
 
-    /// Returns true if a partial walk cannot count the new entries of this content. The page lists
-    /// more of them than last time, and the store knows some that were not on this page and may
-    /// have moved onto it.
+    /// Returns true if a partial walk cannot count the new entries of this content. This is so if
+    /// the page lists more of them than last time, and the store has some that were not on this
+    /// page and may have moved onto it.
     fn is_ambiguous(&self, counts: &PageCounts, key: EntryKey, known: u32) -> bool {
         let resumed = (self.walk.cursors.pages() == 0)
             .then_some(self.position.resume.as_ref())
@@ -252,8 +253,8 @@ impl AccountPoll {
         })
     }
 
-    /// Returns true if a page changes the stored cursor. A full walk leaves it unchanged up to its
-    /// last page: an interrupted one begins again, because the entries that it has counted may have
+    /// Returns true if a page changes the stored cursor. A full walk changes the stored cursor only
+    /// at its last page: an interrupted walk begins again, because the counted entries may have
     /// moved meanwhile.
     fn moves(&self, delta: &Delta) -> bool {
         !(self.walk.full && matches!(delta.after, Ok(Step::Fetch(_))))
@@ -268,8 +269,8 @@ impl AccountPoll {
         }
         let ends = !matches!(delta.after, Ok(Step::Fetch(_)));
         let certain = walk.held_back.is_empty() && delta.held_back.is_empty();
-        // From the cursor of a page out of order, or of a walk that is to be repeated, the next
-        // walk would miss entries.
+        // The next walk would miss entries if it began at the cursor of a page out of order, or of
+        // a walk that is to be repeated.
         let trusted = delta.after.is_ok()
             && page.ordered
             && certain

@@ -8,7 +8,7 @@ use bankrail_values::Date;
 use std::collections::{HashMap, HashSet};
 
 impl TrackedEntries {
-    /// Returns for each entry of a page whether it may be a later form of one that the walk has not
+    /// Returns true for each entry of a page that may be a later form of one that the walk has not
     /// listed up to the end of the page.
     pub(in crate::poll) fn may_complete(
         &self,
@@ -17,7 +17,7 @@ impl TrackedEntries {
     ) -> Vec<bool> {
         let listed = Listed::of(page, evidence.before);
         let unlisted = Unlisted::of(&self.0, &listed, evidence.day);
-        // Almost every page.
+        // This is the case for almost every page.
         if unlisted.0.is_empty() {
             return vec![false; page.len()];
         }
@@ -37,8 +37,8 @@ impl TrackedEntries {
             .collect()
     }
 
-    /// Pairs entries of a full walk that may be later forms with the rows that they replace.
-    /// The walk has ended, and listed so many of each key.
+    /// Pairs entries of a full walk that may be later forms with the rows that they replace. The
+    /// walk has ended, and `listed` has its number of entries of each key.
     pub(in crate::poll) fn completions(
         &self,
         entries: &[(Numbered, EntryLinks)],
@@ -77,7 +77,7 @@ impl<'a> Unlisted<'a> {
     }
 
     /// Returns the indexes of the rows that these entries of a page replace as their later forms,
-    /// as far as the walk shows that.
+    /// as far as the walk proves that.
     pub(super) fn completed(
         &self,
         entries: &[(Numbered, EntryLinks)],
@@ -100,8 +100,8 @@ impl<'a> Unlisted<'a> {
         entries.iter().filter_map(found).collect()
     }
 
-    /// Pairs each entry with the row that it replaces. Several rows or entries decide nothing,
-    /// unless they are alike, or each of the rows is replaced by one of the entries.
+    /// Pairs each entry with the row that it replaces. With several rows or entries there is no
+    /// pair, unless they are equal, or each of the rows is replaced by one of the entries.
     fn pair(&self, entries: &[(Numbered, EntryLinks)]) -> HashMap<Numbered, usize> {
         let mut pairs = HashMap::new();
         if self.0.is_empty() {

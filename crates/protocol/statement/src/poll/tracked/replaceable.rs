@@ -14,7 +14,8 @@ pub(super) struct Replaceable<'a> {
     by_reference: ByLink,
     by_payment: ByLink,
     by_amount: ByLink,
-    /// True if a full walk has shown that they are gone; `single` if that had one page.
+    /// True if a full walk has shown that the entries are gone; `single` is true if that walk had
+    /// one page.
     certain: bool,
     single: bool,
     replaced: Vec<usize>,
@@ -22,18 +23,18 @@ pub(super) struct Replaceable<'a> {
 
 /// The pending entries with the payment of a new one.
 pub(super) enum Payment {
-    /// No such entry.
+    /// There is no such entry.
     None,
-    /// Nothing certain, because the new one may be any of several entries.
+    /// The relation is uncertain, because the new entry may be any of several.
     Unclear,
-    /// The entry that it replaces.
+    /// The new entry replaces this one.
     Replaces(SeenEntryId),
 }
 
 impl<'a> Replaceable<'a> {
     /// The maximum number of candidates of one entry.
     pub(super) const MAX_CANDIDATES: usize = 8;
-    /// The maximum number of equal payments that are compared; beyond them none is certain.
+    /// The maximum number of equal payments that are compared; with more, none is certain.
     pub(super) const MAX_COMPARED: usize = 64;
 
     pub(super) fn of(
@@ -54,8 +55,7 @@ impl<'a> Replaceable<'a> {
             replaced,
         };
         for (index, row) in rows.iter().enumerate() {
-            // A booked entry may also stand on another page, or have left the statement with its
-            // day.
+            // A booked entry may also be on another page, or have left the statement with its day.
             let may_be_replaced =
                 !row.links.booked || (evidence.complete && row.on == evidence.day);
             if may_be_replaced && !listed.has(row) && row.state != State::Replaced {
@@ -84,7 +84,7 @@ impl<'a> Replaceable<'a> {
         let rows = self.rows_of(&self.by_reference, new.reference);
         let is_booked_now =
             |row: &Tracked| new.booked && !row.links.booked && row.links.amount == new.amount;
-        // With several pages, an entry can have moved to one that was fetched before.
+        // With several pages, an entry can have moved to a page that was fetched before.
         let is_surely_gone = |row: &Tracked| {
             self.certain && (self.single || !row.links.booked || row.state != State::Listed)
         };
@@ -94,8 +94,8 @@ impl<'a> Replaceable<'a> {
     }
 
     /// Returns the pending entry that a new one has booked, by its payment. `new_ones` entries of
-    /// the page, this one among them, have its payment and replace nothing yet. Nothing is certain
-    /// of rows that are `contended`. If the new entry may also be a form of an entry that has just
+    /// the page, this one among them, have its payment and replace nothing yet. Rows that are
+    /// `contended` are not related. If the new entry may also be a form of an entry that has just
     /// gone, it is not related to entries gone for longer.
     pub(super) fn by_payment(
         &mut self,
@@ -157,7 +157,7 @@ impl<'a> Replaceable<'a> {
         &self.replaced
     }
 
-    /// Returns them as the end of all comparisons.
+    /// Ends the comparisons, and returns the indexes of the replaced rows.
     pub(super) fn into_replaced(self) -> Vec<usize> {
         self.replaced
     }

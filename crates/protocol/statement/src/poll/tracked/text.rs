@@ -1,4 +1,4 @@
-//! The remembered entries as text.
+//! The text form of the remembered entries.
 
 use super::{State, Tracked, TrackedEntries};
 use crate::EntryLinks;
@@ -8,7 +8,7 @@ use bankrail_values::Date;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 
-/// The bytes of an entry.
+/// The number of bytes of an entry.
 const ROW: usize = 32 + 4 + 3 * 16 + 4 + 1;
 
 impl TrackedEntries {
@@ -36,14 +36,14 @@ impl TrackedEntries {
                 on.map_or(0, |on| on.to_time().to_julian_day())
                     .to_be_bytes(),
             );
-            // Lossless: there are four states.
+            // The cast is lossless, because there are four states.
             bytes.push(u8::from(links.booked) | (*state as u8) << 1);
         }
         BASE64.encode(bytes)
     }
 
-    /// Writes the parts of the rows without a reference as base64, apart from the rest, which
-    /// earlier versions read.
+    /// Writes the parts of the rows without a reference as base64, separately, because earlier
+    /// versions read the other text.
     pub(in crate::poll) fn parts_to_text(&self) -> String {
         let rows = self.0.iter().map(|row| row.links);
         let parts = || {
@@ -57,8 +57,8 @@ impl TrackedEntries {
         BASE64.encode(parts().flat_map(EntryParts::to_bytes).collect::<Vec<u8>>())
     }
 
-    /// Reads what [`TrackedEntries::to_text`] and [`TrackedEntries::parts_to_text`] wrote. Earlier
-    /// versions wrote no parts.
+    /// Reads the texts of [`TrackedEntries::to_text`] and [`TrackedEntries::parts_to_text`].
+    /// Earlier versions wrote no parts.
     pub(in crate::poll) fn from_text(text: &str, parts: &str) -> Option<Self> {
         let (bytes, parts) = (BASE64.decode(text).ok()?, BASE64.decode(parts).ok()?);
         let mut rows = bytes

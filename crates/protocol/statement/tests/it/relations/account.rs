@@ -137,7 +137,7 @@ fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
         bank.rows.push(booked(5));
         bank.closing = Some(1_035);
         assert_eq!(customer.poll(&bank).1, []);
-        // A row of another account.
+        // A row of another account is listed.
         bank.rows.push(booked(900));
         assert_eq!(customer.poll(&bank).1, [], "one walk is no evidence");
         customer.restart(thorough());
@@ -159,7 +159,7 @@ fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
         assert_eq!(customer.poll(&bank).1, []);
         assert_eq!(customer.poll(&bank).1, []);
     }
-    // A balance that moves while the pages are fetched says nothing.
+    // A balance that changes while the pages are fetched is no evidence.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[booked(1), booked(2)]));
     (bank.opening, bank.page_size) = (Some(0), 1);
     let mut moving = bank;
@@ -174,13 +174,13 @@ fn balances_and_entries_that_do_not_add_up_are_said_once_for_each_difference() {
         moving.closing = Some(901);
         assert_eq!(customer.poll(&moving).1, []);
     }
-    // Nor does one without booked balances.
+    // Nor is a statement without booked balances.
     moving.closing = None;
     assert_eq!(
         (customer.poll(&moving).1, customer.poll(&moving).1),
         (vec![], vec![])
     );
-    // Nor do balances beside an entry in another currency.
+    // Nor are balances with an entry in another currency.
     for (currency, said) in [("AUD", gap(895)), ("USD", vec![])] {
         let (mut report, mut entry) = (
             moving.template.0.clone(),
@@ -368,7 +368,8 @@ fn each_notice_and_relation_has_a_kind() {
     }
 }
 
-/// Seed 9 of the simulation: both forms were handed over, and nothing said that they are one.
+/// An entry that the bank completes after midnight is marked as a possible later form. In seed 9 of
+/// the simulation, both forms were handed over without a mark.
 #[test]
 fn an_entry_that_the_bank_completes_after_midnight_may_replace_its_earlier_form() {
     for (earlier, later) in [

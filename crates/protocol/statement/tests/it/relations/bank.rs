@@ -1,4 +1,4 @@
-//! A bank in as few words as possible, and a customer whose ledger follows what is handed over.
+//! A minimal bank, and a customer whose ledger follows the entries that are handed over.
 
 use crate::support::{document_xml, entry, entry_xml};
 use bankrail_camt052::{
@@ -18,10 +18,10 @@ use std::time::Duration;
 
 pub(super) use bankrail_statement::SeenEntryId as Id;
 
-/// An entry of the bank, in as few words as possible.
+/// A minimal entry of the bank.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Row {
-    /// In cents; below zero for a debit.
+    /// The amount in cents, which is below zero for a debit.
     pub(super) amount: i64,
     pub(super) booked: bool,
     pub(super) reference: Option<u32>,
@@ -29,11 +29,11 @@ pub(super) struct Row {
     pub(super) text: Option<u32>,
     /// The booking day.
     pub(super) day: i64,
-    /// True if it has a value date.
+    /// True if the entry has a value date.
     pub(super) valued: bool,
     /// The payer's name.
     pub(super) name: Option<u32>,
-    /// True if its amount is broken down into two transactions.
+    /// True if the entry's amount is divided into two transactions.
     pub(super) broken_down: bool,
 }
 
@@ -81,7 +81,8 @@ impl Row {
         self
     }
 
-    /// Returns true if the bank may list it later as `other`: with more parts, and none another.
+    /// Returns true if the bank may later list this row as `other`: with more parts, and without
+    /// changed ones.
     pub(super) fn can_become(&self, other: &Self) -> bool {
         let agree =
             |own: Option<u32>, other: Option<u32>| own.is_none() || other.is_none() || own == other;
@@ -147,7 +148,7 @@ pub(super) fn date(day: i64) -> Date {
         .unwrap()
 }
 
-/// The midnight at the end of a day, eleven hours before that of UTC.
+/// Returns the midnight at the end of a day, eleven hours before that of UTC.
 pub(super) fn end_of(day: i64) -> Timestamp {
     Timestamp::from_time((date(day).to_time().midnight() + time::Duration::hours(13)).assume_utc())
         .unwrap()
@@ -174,7 +175,7 @@ pub(super) fn balance(kind: BalanceCode, cents: i64) -> Balance {
     )
 }
 
-/// Returns the error of reading a row whose amount is none.
+/// Returns the error of reading a row with an invalid amount.
 fn unreadable(row: &Row) -> ReadError {
     let xml = document_xml(&[format!("<Ntry><Amt Ccy=\"AUD\">NaN</Amt>{row:?}</Ntry>")]);
     EntryReader::new(xml.as_bytes(), ReadOptions::default())
@@ -182,18 +183,18 @@ fn unreadable(row: &Row) -> ReadError {
         .unwrap()
 }
 
-/// The statement of a day, page by page.
+/// A bank: the statement of a day, page by page.
 pub(super) struct Bank {
     pub(super) rows: Vec<Row>,
     pub(super) page_size: usize,
     /// The indexes of the rows that cannot be read.
     pub(super) unread: BTreeSet<usize>,
     pub(super) day: i64,
-    /// Balances in cents, if the bank states them.
+    /// The opening balance in cents, if the bank states one.
     pub(super) opening: Option<i64>,
     pub(super) closing: Option<i64>,
     pub(super) template: (Report, Entry),
-    /// Computed once, because these days are many.
+    /// A cache of computed entries, because there are many days.
     pub(super) known: RefCell<HashMap<Row, (Entry, EntryIdentity, EntryLinks)>>,
 }
 
@@ -288,7 +289,7 @@ impl Bank {
     }
 }
 
-/// A customer with a store, and a ledger that follows what is handed over.
+/// A customer with a store, and a ledger that follows the entries that are handed over.
 pub(super) struct Customer {
     pub(super) poll: AccountPoll,
     pub(super) position: Option<String>,
@@ -296,7 +297,7 @@ pub(super) struct Customer {
     pub(super) ledger: BTreeMap<Id, Row>,
     pub(super) vanished: BTreeSet<Id>,
     pub(super) notices: Vec<AccountNotice>,
-    /// The rows that were handed over, with what was said of them.
+    /// The rows that were handed over, with their relations and the late mark.
     pub(super) said: Vec<(Row, EntryRelation, bool)>,
     /// The ids of `said`, and the rows that these have replaced.
     pub(super) ids: Vec<Id>,
@@ -323,7 +324,7 @@ impl Customer {
         }
     }
 
-    /// Only full walks.
+    /// Makes a customer with full walks only.
     pub(super) fn thorough() -> Self {
         Self::new(thorough())
     }
@@ -333,7 +334,7 @@ impl Customer {
         assert!(!self.poll.is_position_unreadable());
     }
 
-    /// Polls once, and returns what was said.
+    /// Polls once, and returns the relations and notices.
     pub(super) fn poll(
         &mut self,
         bank: &Bank,
@@ -346,7 +347,7 @@ impl Customer {
         (self.said.clone(), self.notices.clone())
     }
 
-    /// Takes the next page.
+    /// Fetches and commits the next page.
     pub(super) fn step(&mut self, bank: &Bank) -> PollStep {
         let from = self.poll.cursor(self.now).cloned();
         let page = bank.page(from.as_ref());
@@ -363,7 +364,7 @@ impl Customer {
         self.poll.committed(commit).unwrap()
     }
 
-    /// One transaction.
+    /// Commits the page in one transaction.
     pub(super) fn take(&mut self, commit: &PollCommit, listed: &[Row]) {
         for handed in commit.handed_over() {
             let (row, id) = (&listed[handed.index], handed.entry.id());
@@ -417,7 +418,7 @@ impl Customer {
         }
     }
 
-    /// The relations of the next poll.
+    /// Polls once, and returns the relations.
     pub(super) fn relations(&mut self, bank: &Bank) -> Vec<EntryRelation> {
         self.poll(bank)
             .0
@@ -442,7 +443,7 @@ impl Customer {
     }
 }
 
-/// Full walks only, and days of which the end is of no interest.
+/// Returns options with full walks only, and without notices about the end of days.
 pub(super) fn thorough() -> PollOptions {
     PollOptions::new()
         .full_walk_every(Duration::ZERO)

@@ -1,4 +1,4 @@
-//! Ten completions as banks make them, written down before the rule's code was read.
+//! Ten completions as banks make them, written independently of the rule's code.
 
 use super::bank::thorough;
 use crate::support::document_xml;
@@ -9,8 +9,8 @@ use bankrail_statement::{
 };
 use std::collections::HashMap;
 
-/// An entry of 29 July: its amount and sign, its status, the elements after its booking date, and
-/// those of its one transaction.
+/// Returns an entry of 29 July: its amount and sign, its status, the elements after its booking
+/// date, and those of its one transaction.
 fn listed(money: &str, status: &str, rest: &str, details: &str) -> String {
     let (sign, amount) = money.split_at(1);
     let sign = if sign == "+" { "CRDT" } else { "DBIT" };
@@ -33,8 +33,8 @@ fn reference(number: u32) -> String {
     format!("<AcctSvcrRef>R{number}</AcctSvcrRef>")
 }
 
-/// Returns the relations that a second and a third walk find, which list the same. Each earlier
-/// entry is named by its place in the first.
+/// Returns the relations that a second and a third walk find, which list the same entries. Each
+/// earlier entry is named by its place in the first walk.
 fn relations(walks: [&[String]; 3], currencies: [&str; 3]) -> Vec<String> {
     let now = "2021-07-29T10:00:00.000Z".parse().unwrap();
     let mut poll = AccountPoll::new(None, thorough());

@@ -9,7 +9,7 @@ use bankrail_statement::{
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// A row and its completed form.
+/// Returns rows with their completed forms.
 fn completions() -> Vec<(&'static str, Row, Row)> {
     let row = || booked(100);
     vec![
@@ -50,7 +50,7 @@ fn an_entry_that_is_completed_later_is_there_once() {
             "{what}"
         );
         assert_eq!(customer.poll(&bank), (vec![], vec![]), "{what}: said once");
-        // The bank takes it back, and lists it again. An entry with a reference has no earlier
+        // The bank undoes the completion and repeats it. An entry with a reference has no earlier
         // forms.
         let later = customer.id(&after);
         if after.reference.is_none() {
@@ -92,7 +92,7 @@ fn an_entry_that_is_completed_on_one_of_several_pages_is_there_once() {
 }
 
 /// The first full walk holds a completed entry back, and the second one hands it over. An entry
-/// that is completed between the two waits for a third.
+/// that is completed between both walks waits for a third.
 #[test]
 fn an_entry_that_is_completed_between_two_walks_is_there_once() {
     for (what, before, after) in completions() {
@@ -105,7 +105,8 @@ fn an_entry_that_is_completed_between_two_walks_is_there_once() {
                 bank.page_size = 3;
                 assert_eq!(customer.relations(&bank).len(), 7, "{what}");
                 bank.rows[at] = booked(50).saying(3).by(2);
-                // So many pages of the first walk, or of the second, show the other one as it was.
+                // This many pages of the first walk, or of the second, still show the other entry's
+                // earlier form.
                 for _ in 0..when {
                     let _: PollStep = customer.step(&bank);
                 }
@@ -124,7 +125,7 @@ fn an_entry_that_is_completed_between_two_walks_is_there_once() {
 #[test]
 fn two_payments_that_nothing_but_their_number_tells_apart_stay_two() {
     let bare = || booked(100);
-    // Rows, what becomes of them, and the number of those that are replaced.
+    // Each case has rows, their later forms, and the number of replaced ones.
     let cases: [(&str, Vec<Row>, Vec<Row>, usize); 9] = [
         (
             "one of two alike",
@@ -194,7 +195,7 @@ fn two_payments_that_nothing_but_their_number_tells_apart_stay_two() {
             assert_eq!(customer.rows().len(), after.len() + 1 + left, "{what}");
         }
     }
-    // What cannot be decided is marked, as without the completion.
+    // An undecided relation is marked, as without the completion.
     let before = [bare().saying(1), bare().by(1)];
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&before));
     assert_eq!(customer.relations(&bank), [new(), new()]);
@@ -204,7 +205,7 @@ fn two_payments_that_nothing_but_their_number_tells_apart_stay_two() {
         customer.relations(&bank),
         [EntryRelation::New { may_replace }]
     );
-    // One that was gone for a walk was taken back: what comes then is another one.
+    // An entry that was gone for a walk was cancelled, so a later one is another entry.
     let (mut customer, mut bank) = (Customer::thorough(), Bank::new(&[bare(), booked(7)]));
     assert_eq!(customer.relations(&bank), [new(), new()]);
     bank.rows.remove(0);
@@ -216,7 +217,7 @@ fn two_payments_that_nothing_but_their_number_tells_apart_stay_two() {
     ));
 }
 
-/// Pages of successive polls, made up after public reports.
+/// The sum of successive pages, made after public reports, is not doubled.
 #[test]
 fn the_sum_of_successive_pages_is_not_doubled() {
     let Ok(folder) = std::env::var("BANKRAIL_SHARED") else {

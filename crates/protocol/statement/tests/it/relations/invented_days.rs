@@ -1,4 +1,4 @@
-//! A naive bank over many invented days.
+//! A random bank over many invented days, against a naive model.
 
 use super::bank::{Bank, Customer, Row, booked};
 use crate::support::Random;
@@ -7,8 +7,8 @@ use bankrail_values::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Returns the parts that identify a row. Nothing shows which of several parts under one reference
-/// has another text.
+/// Returns the parts that identify a row. The parts under one reference cannot be distinguished by
+/// a changed text.
 fn identity(row: &Row) -> Row {
     Row {
         text: row.text.filter(|_| row.reference.is_none()),
@@ -16,10 +16,10 @@ fn identity(row: &Row) -> Row {
     }
 }
 
-/// Entries and their completed forms.
+/// The entries with their completed forms.
 type Completions = Vec<(Row, Row)>;
 
-/// Lists an entry in a completed form, at its place.
+/// Replaces a row by its completed form, at the same place.
 fn complete(row: &mut Row, completions: &mut Completions, serial: &mut u32, random: &mut Random) {
     let before = row.clone();
     for _ in 0..=random.below(2) {
@@ -42,7 +42,7 @@ fn complete(row: &mut Row, completions: &mut Completions, serial: &mut u32, rand
     }
 }
 
-/// Subtracts the rows of the bank.
+/// Returns these rows without those of the bank.
 fn without(rows: impl Iterator<Item = Row>, bank: &Bank) -> Vec<Row> {
     let mut listed = bank.rows.clone();
     rows.filter(|row| match listed.iter().position(|other| other == row) {
@@ -55,9 +55,9 @@ fn without(rows: impl Iterator<Item = Row>, bank: &Bank) -> Vec<Row> {
     .collect()
 }
 
-/// Checks what a poll has said of completed entries. `gone` are the rows of the ledger before it
-/// that the bank lists no longer, and `missing` those of them that an earlier full walk did not
-/// list either. Returns the number of entries that had to be replaced.
+/// Checks the relations of completed entries in a poll. `gone` are the ledger's rows before the
+/// poll that the bank no longer lists, and `missing` those of them that an earlier full walk did
+/// not list either. Returns the number of entries that had to be replaced.
 fn check(
     customer: &Customer,
     completions: &mut Completions,
@@ -98,7 +98,7 @@ fn check(
             "{what}: {before:?} is there beside {after:?}"
         );
         decided += usize::from(is_decided);
-        // No other one has replaced it then.
+        // No other entry has replaced it in that case.
         let taken = said().find(|(row, own)| {
             *row != after && customer.replaced.get(own) == Some(before) && before.can_become(row)
         });
@@ -111,7 +111,7 @@ fn check(
     decided
 }
 
-/// Changes the statement as banks do: what is booked moves the balance along.
+/// Changes the statement as banks do; booked rows change the balance too.
 fn change(
     bank: &mut Bank,
     gone: &mut Vec<Row>,
@@ -177,8 +177,8 @@ fn change(
     }
 }
 
-/// Ten days of an account. At the end of each the ledger is what the bank lists, with nothing twice
-/// and nothing lost. Returns the number of completed entries that had to be replaced.
+/// Runs ten days of an account. At the end of each day the ledger equals the bank's list, without
+/// duplicates and losses. Returns the number of completed entries that had to be replaced.
 pub(crate) fn live(mut random: Random, life: &str) -> usize {
     let mut bank = Bank::new(&[]);
     let options = PollOptions::new();
@@ -266,8 +266,8 @@ pub(crate) fn live(mut random: Random, life: &str) -> usize {
             vec![Decimal::new(hidden, 2).normalize()]
         };
         assert_eq!(gaps, expected, "{life}, day {day}");
-        // What is listed is in the ledger, each once. What is there besides was booked: today and
-        // said to have vanished, or on an earlier day.
+        // Each listed row is in the ledger once. All other rows were booked: today, with a notice
+        // that they have vanished, or on an earlier day.
         let mut listed: BTreeMap<Row, usize> = BTreeMap::new();
         bank.rows
             .iter()
@@ -300,7 +300,7 @@ pub(crate) fn live(mut random: Random, life: &str) -> usize {
     decided
 }
 
-/// 1,000 days, or as many as `BANKRAIL_DAYS` says.
+/// Over 1,000 or `BANKRAIL_DAYS` invented days, no entry is lost, duplicated or falsely reported.
 #[test]
 fn over_many_invented_days_nothing_is_lost_twice_or_falsely_said() {
     let days: u64 = std::env::var("BANKRAIL_DAYS").map_or(1_000, |days| days.parse().unwrap());

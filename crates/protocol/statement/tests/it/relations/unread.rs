@@ -21,7 +21,7 @@ fn an_entry_that_cannot_be_read_for_a_while_has_not_vanished_and_is_handed_over_
             let rows = [booked(1), row.clone(), booked(3), other.clone(), booked(5)];
             let mut bank = Bank::new(&rows);
             bank.page_size = page_size;
-            // The second one was never read before.
+            // The second unreadable entry was never read before.
             bank.unread = [3].into();
             let mut customer = Customer::thorough();
             let (said, notices) = customer.poll(&bank);
@@ -48,7 +48,7 @@ fn an_entry_that_cannot_be_read_for_a_while_has_not_vanished_and_is_handed_over_
             let rows: Vec<&Row> = said.iter().map(|(row, ..)| row).collect();
             assert_eq!((rows, notices), (vec![&other], vec![]));
             assert_eq!(customer.poll(&bank), (vec![], vec![]));
-            // Once all can be read, it is seen again what has vanished, and what cannot be read.
+            // Once all entries can be read, vanished and unreadable ones cause notices again.
             bank.rows.remove(1);
             customer.poll(&bank);
             assert_eq!(kinds(&customer.poll(&bank).1), ["vanished"]);
@@ -111,7 +111,7 @@ fn pages_whose_entries_cannot_be_read_are_no_statement_without_end() {
     assert!(customer.full);
 }
 
-/// Twelve hours of an account. Returns the number of entries that could be read later.
+/// Runs twelve hours of an account. Returns the number of entries that could be read later.
 pub(crate) fn live(mut random: Random, life: &str) -> usize {
     let mut read_late = 0;
     let mut bank = Bank::new(&[]);
