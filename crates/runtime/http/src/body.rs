@@ -38,7 +38,7 @@ pub enum Peer {
     Unknown,
 }
 
-/// The reason for which a body was not read.
+/// The reason why a body was not read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
@@ -76,7 +76,7 @@ where
             // A length that is no number of 64 bits counts as too large.
             .map(|text| text.parse().unwrap_or(u64::MAX));
         // A sender that waits for 100 (Continue) has sent nothing yet (RFC 9110 section 10.1.1),
-        // and reading would ask it to continue.
+        // and reading would request it to continue.
         Self {
             body,
             announced,

@@ -24,10 +24,10 @@ const GATHER: Duration = Duration::from_millis(1);
 /// - Jobs of one lane ([`CpuPool::lane`]) start in the order of the calls, and the lanes take
 ///   turns: a burst in one of them does not keep the others waiting. A job whose caller no longer
 ///   waits does not start.
-/// - While jobs wait, answers are gathered for a millisecond and sent together by one asynchronous
-///   thread. To wake one for each answer would take the core from the next job. Whichever thread
-///   ends a job hands on the answers of all, so that a job that hangs holds none of them back. When
-///   no job waits, answers are sent at once.
+/// - While jobs wait, answers are gathered for a millisecond and sent together by one
+///   asynchronous thread. Waking one for each answer would take the core from the next job. The
+///   thread that ends a job hands on all answers, so that a job that hangs delays none of them.
+///   When no job waits, answers are sent at once.
 #[derive(Clone)]
 pub struct CpuPool {
     inner: Arc<Inner>,
@@ -224,7 +224,8 @@ impl Thread {
             state.since.get_or_insert(begun);
         }
         let next = state.waiting.take();
-        // Under the lock that found no job: a job that is added later starts a thread again.
+        // The thread ends under the lock that found no job, so that a job that is added later
+        // starts a thread again.
         if next.is_none() {
             state.threads -= 1;
             self.ended = true;
@@ -253,7 +254,7 @@ impl Drop for Thread {
             } else {
                 Turns::default()
             };
-            // Outside the lock, because dropping a job wakes its caller.
+            // The jobs are dropped outside the lock, because dropping one wakes its caller.
             drop(state);
             drop(dropped);
         }

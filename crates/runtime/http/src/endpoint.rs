@@ -121,7 +121,7 @@ impl KnownCaller {
         Self(Arc::new(told))
     }
 
-    /// Names the caller whose API key the request has.
+    /// Names the caller that the request's API key belongs to.
     pub fn name(&self, caller: &str) {
         (self.0)(Some(caller));
     }
@@ -168,7 +168,8 @@ where
         endpoint.check_head(head)?;
         let (limit, within) = endpoint.body_bounds();
         let read = body.read(limit, within).await;
-        // After the body, which may take its time: everything is judged at this one instant.
+        // The time is read after the body, which may take long, so that all parts are judged at one
+        // instant.
         let now = endpoint.now();
         let proof = endpoint.prove(caller, head, read, now).await?;
         if let Some(known) = known {

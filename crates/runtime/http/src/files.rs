@@ -30,8 +30,8 @@ pub fn read(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<Vec<u8>>> {
 /// Reads a text as [`read`] does.
 ///
 /// # Errors
-/// As [`read`], or [`io::ErrorKind::InvalidData`] if the file is not UTF-8. The error quotes
-/// nothing of it.
+/// As [`read`], or [`io::ErrorKind::InvalidData`] if the file is not UTF-8. The error quotes no
+/// part of the file.
 pub fn read_text(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<String>> {
     let bytes = read(path, max_bytes)?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
@@ -44,8 +44,8 @@ pub fn read_text(path: &Path, max_bytes: usize) -> io::Result<Zeroizing<String>>
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// Returns true if every user of the machine may read the file: a reason to warn, if it holds a
-/// secret. False for a file that is absent, and where files have no mode.
+/// Returns true if every user of the machine may read the file: a reason for a warning, if it has a
+/// secret. Returns false for a file that is absent, and where files have no mode.
 #[must_use]
 pub fn is_readable_by_all(path: &Path) -> bool {
     #[cfg(unix)]

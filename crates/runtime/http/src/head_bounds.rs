@@ -110,11 +110,10 @@ fn is_host(text: &str) -> bool {
     }
 }
 
-/// The reason for which the head of a request is refused.
+/// The reason why the head of a request is refused.
 ///
-/// `serve::Server` puts it into the extensions of what it takes over HTTP/1.1 without `Host`, and
-/// of the request that it makes in place of one that the HTTP stack could not read.
-/// [`HeadBoundsLayer`] answers both.
+/// `serve::Server` puts it into the extensions of an HTTP/1.1 request without `Host`, and of the
+/// request that replaces one that the HTTP stack could not read. [`HeadBoundsLayer`] answers both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeadError {

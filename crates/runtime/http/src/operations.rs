@@ -1,5 +1,5 @@
-//! The answers for a supervisor and a monitoring system, on a port of their own: `/livez`,
-//! `/readyz`, and with the feature `prometheus` also `/metrics`.
+//! The answers for a supervisor and a monitoring system, on a separate port: `/livez`, `/readyz`,
+//! and with the feature `prometheus` also `/metrics`.
 //!
 //! | path | answer |
 //! |---|---|

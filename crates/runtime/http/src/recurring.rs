@@ -31,7 +31,7 @@ impl Recurring {
         task.spawn(async move {
             loop {
                 work(context.clone()).await;
-                // After the work, so that slow work does not overlap with itself.
+                // The pause follows the work, so that slow work does not overlap with itself.
                 tokio::time::sleep(interval).await;
             }
         });

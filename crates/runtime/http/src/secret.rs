@@ -16,7 +16,7 @@ const MAX_FILE_BYTES: usize = 256;
 /// is ignored.
 ///
 /// # Errors
-/// [`SecretError`] for any other text. The error does not hold the text.
+/// [`SecretError`] for any other text. The error does not have the text.
 #[doc(hidden)]
 pub fn secret_from_base64(text: &str) -> Result<Zeroizing<[u8; LEN]>, SecretError> {
     let bytes = Zeroizing::new(

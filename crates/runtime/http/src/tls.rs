@@ -34,8 +34,8 @@ pub enum TlsRoots {
     PlatformAndPem(Vec<u8>),
 }
 
-/// The certificate that a client shows to a server which asks for one, with its private key. Cheap
-/// to clone; clones share it. Equal if they were read from the same PEM text.
+/// The certificate that a client shows to a server which requires one, with its private key. Cheap
+/// to clone; clones share it. Two are equal if they were read from the same PEM text.
 #[derive(Clone)]
 pub struct ClientCertificate {
     pem: Arc<Zeroizing<String>>,

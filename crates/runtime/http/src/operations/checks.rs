@@ -24,7 +24,7 @@ impl Check {
         E: fmt::Display + Send + 'static,
     {
         let check = Arc::new(check);
-        // Called within the future, so that a panic of the call is a failure too.
+        // The check is called within the future, so that a panic of the call is a failure too.
         let run = move || -> Checking {
             let check = Arc::clone(&check);
             Box::pin(async move { check().await.map_err(|error| error.to_string()) })
@@ -46,7 +46,7 @@ pub(super) async fn failing(checks: &[Check], longest: Duration) -> Vec<&'static
     let mut running = JoinSet::new();
     for (place, check) in checks.iter().enumerate() {
         let checking = (check.run)();
-        // A task and a deadline for each check, so that one that hangs or panics fails alone.
+        // Each check has a task and a deadline, so that one that hangs or panics fails alone.
         running.spawn(async move { (place, timeout(longest, checking).await) });
     }
     let mut passed = vec![false; checks.len()];

@@ -20,8 +20,7 @@ bankrail_values::options! {
         /// The maximum time in which a request's body has to arrive, from the end of its headers.
         /// After it, reading fails with
         /// [`RequestBodyError::TimedOut`](super::RequestBodyError::TimedOut). Default: 30 s; the
-        /// endpoints and receivers of this workspace have a shorter time of their own and answer
-        /// 408 after it.
+        /// endpoints and receivers of this workspace have a shorter time and answer 408 after it.
         pub(super) body_timeout(Duration => |longest| longest.min(LONGEST)): Duration = Duration::from_secs(30),
         /// The time that a connection may stay open since its last request with a known caller
         /// ([`KnownCaller`](crate::KnownCaller)), or since its start; other requests do not keep it
@@ -37,15 +36,15 @@ bankrail_values::options! {
         /// known for an hour after a request from it with a known caller
         /// ([`KnownCaller`](crate::KnownCaller)), which an API key alone is not. All others are
         /// strangers. They have at least a quarter of the places and at most three quarters, and
-        /// take no place of a request with a known caller. For a new stranger, one of a caller with
-        /// more than a quarter of the places gives up its place, and otherwise one of the network
-        /// and the address with the most connections. A known address takes the place of a stranger
-        /// beyond their quarter, then that of a connection that had no known caller or has none
-        /// now; while there is none, it waits in the operating system's queue. The connections with
-        /// one caller's API key have at most half of the places, and as many requests under way (64
-        /// if that is more), except from [`ServerOptions::trusted_proxies`]: one more takes the
-        /// place of another of them. If no file descriptor is left all the same, a new connection
-        /// takes the place of a stranger, or of one that had no known caller.
+        /// take no place of a request with a known caller. For a new stranger, a connection of a
+        /// caller with more than a quarter of the places is evicted, or else one of the network and
+        /// the address with the most connections. For a known address, a stranger beyond the
+        /// strangers' quarter is evicted, or else a connection that had no known caller or has none
+        /// now; if there is none, the new connection waits in the operating system's queue. The
+        /// connections with one caller's API key have at most half of the places, and as many
+        /// requests under way (64 if that is more), except from [`ServerOptions::trusted_proxies`].
+        /// For one more, another of them is evicted. If no file descriptor is left, a new
+        /// connection takes the place of a stranger, or of one that had no known caller.
         pub(super) max_connections(usize => |connections| connections.max(1)): usize = 1024,
         /// The maximum number of connections at once from one IPv4 address, or from one IPv6
         /// network of 64 bits; at least 1. One more takes the place of a connection from there that

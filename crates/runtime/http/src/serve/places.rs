@@ -7,19 +7,19 @@
 //!   ([`KnownCaller`](crate::KnownCaller)). All others are strangers, who together have at least a
 //!   quarter of the places, and at most three quarters.
 //! - A stranger for whom no place is left takes the place of another stranger: of a caller with
-//!   more than a quarter of the places, if there is one. Otherwise the network with the most
-//!   connections gives one up, there the address with the most, and there the connection that began
-//!   longest ago. So a caller with few connections keeps them, however many connections have
-//!   another API key. A customer whose machines make their first calls at the same time keeps them
-//!   too.
-//! - A known address takes the place of a stranger in the same way, while they have more than
-//!   their quarter. Otherwise, and for a stranger while strangers have less, the evicted connection
-//!   is one of a known address that has had no known caller itself, or else the one without a known
-//!   caller for the longest time. If each has a request with a known caller under way, the new one
-//!   waits.
-//! - An address with as many connections as it may have, and a caller with half of all places or as
-//!   many requests under way, gives up its own, in the same order. Such a caller gives up half of
-//!   its connections that have had no known caller. Over HTTP/2 a connection has up to 64 requests.
+//!   more than a quarter of the places, if there is one. Otherwise the evicted connection is the
+//!   oldest one of the address with the most connections in the network with the most. So a caller
+//!   with few connections keeps them, however many connections have another API key. A customer
+//!   whose machines make their first calls at the same time keeps them too.
+//! - A known address takes the place of a stranger in the same way, while strangers have more
+//!   than their quarter. Otherwise, and for a stranger while strangers have less, the evicted
+//!   connection is one of a known address that has had no known caller itself, or else the one
+//!   without a known caller for the longest time. If each has a request with a known caller under
+//!   way, the new one waits.
+//! - If an address has its maximum of connections, or a caller half of all places or as many
+//!   requests under way, one of its own connections is evicted, in the same order. Such a caller
+//!   loses half of its connections that have had no known caller. Over HTTP/2 a connection has up
+//!   to 64 requests.
 //! - When the operating system gives no more file descriptors, a stranger's connection is ended in
 //!   the same way, and without one, as behind a proxy, a connection that has had no known caller.
 //!
@@ -82,7 +82,7 @@ fn network(address: IpAddr, of_v4: u8, of_v6: u8) -> IpAddr {
     IpNet::new(address, bits).map_or(address, |network| network.network())
 }
 
-/// The reason for which there is no place for a connection.
+/// The reason why there is no place for a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoPlace {
     /// Requests with a known caller take all places; one will become free.
@@ -336,7 +336,7 @@ impl Table {
     fn knows(&mut self, source: Source) {
         let now = Instant::now();
         self.forget(now);
-        // The connection may have given up its place before its caller was known.
+        // The connection may have been evicted before its caller was known.
         let before = self.peers.get(&source).and_then(|peer| peer.known_until);
         if before.is_some() || self.peers.len() <= MAX_REMEMBERED_PEERS {
             let until = now + KNOWN_FOR;
@@ -369,8 +369,8 @@ impl Table {
     }
 }
 
-/// Picks the connection to evict, without regard to their addresses: one that had no known caller,
-/// or else one that has none now.
+/// Picks the connection to evict, without regard to addresses: one that had no known caller, or
+/// else one that has none now.
 fn expendable<'a>(
     connections: impl Iterator<Item = (Source, &'a Arc<Activity>)>,
 ) -> Option<(Source, Arc<Activity>)> {

@@ -96,7 +96,8 @@ fn connect(is_http2: bool) -> (DuplexStream, JoinHandle<()>, watch::Sender<bool>
     (ours, served, stop)
 }
 
-/// Reads until the server closes, and returns after how many whole seconds it did.
+/// Reads until the server closes the connection, and returns the text and the whole seconds until
+/// then.
 async fn until_closed(stream: &mut DuplexStream) -> (String, u64) {
     let begun = Instant::now();
     let mut text = Vec::new();

@@ -122,7 +122,7 @@ async fn seen(
         TlsAcceptor::from(server.clone()).accept(far)
     );
     let (mut connected, mut accepted) = (connected.unwrap(), accepted.unwrap());
-    // The client has the tickets of the session when it has read what comes after them.
+    // The client has the tickets of the session when it has read the bytes after them.
     accepted.write_all(b"x").await.unwrap();
     accepted.flush().await.unwrap();
     connected.read_exact(&mut [0]).await.unwrap();
