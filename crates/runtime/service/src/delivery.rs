@@ -16,7 +16,7 @@
 //!
 //! Delivered messages stay in the outbox, for support and so that no message is enqueued twice,
 //! until [`DispatcherOptions::retention`] has passed or the caller runs
-//! [`Outbox::forget`](bankrail_mailbox::Outbox::forget). The outbox holds messages as plain JSON.
+//! [`Outbox::forget`](bankrail_mailbox::Outbox::forget). The outbox has messages as plain JSON.
 //! Each delivery seals its message with the endpoint's current keys.
 
 mod breaker;

@@ -17,14 +17,14 @@ bankrail_values::options! {
     /// 10 min. An answer that takes 10 s or longer counts as a failure of the endpoint, also if it
     /// accepts the message.
     ///
-    /// Each dispatcher counts the failures that it sees itself. The first one to see enough of them
-    /// opens the circuit for all dispatchers over the outbox. After the pause one message is
-    /// delivered as a trial, whichever dispatcher leases it; if it fails, the circuit opens for
-    /// longer. The first delivery that the endpoint answers closes the circuit: the trial, or one
-    /// that was under way when the circuit opened, of whichever dispatcher. So does
-    /// [`Dispatcher::resume`](super::Dispatcher::resume). A receiver that was down and is up again
-    /// gets its trial at once ([`Transport::is_up`](super::Transport::is_up)). A failure of a
-    /// delivery that began before the circuit opened does not prolong it.
+    /// Each dispatcher counts its own failures. The first one with enough failures opens the
+    /// circuit for all dispatchers over the outbox. After the pause one message is delivered as a
+    /// trial, whichever dispatcher leases it; if it fails, the circuit opens for longer. The first
+    /// delivery that the endpoint answers closes the circuit: the trial, or one that was under way
+    /// when the circuit opened, by any dispatcher.
+    /// [`Dispatcher::resume`](super::Dispatcher::resume) closes it too. A receiver that was down
+    /// and is up again gets its trial at once ([`Transport::is_up`](super::Transport::is_up)). A
+    /// failure of a delivery that began before the circuit opened does not prolong it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct BreakerPolicy {
         /// The failures in a row, seen by one dispatcher, that open the circuit. Default: 5.

@@ -58,7 +58,7 @@ use tokio::time::Instant;
 /// that was up and failed all the same, or that asked for a pause by `Retry-After`, is waited for
 /// as above.
 ///
-/// [`Dispatcher::resume`] ends both waits by hand.
+/// [`Dispatcher::resume`] ends both waits on request.
 ///
 /// ```
 /// use bankrail_mailbox::Schedule;
@@ -398,7 +398,7 @@ impl DispatcherState {
         }
     }
 
-    /// Waits until the next query of the outbox is due, also if no delivery ends and nobody wakes
+    /// Waits until the next query of the outbox is due, even if no delivery ends and no call wakes
     /// the dispatcher.
     async fn idle(&self, look: Look, pauses: &mut Pauses, until_slow: Option<Duration>) {
         let begun = Instant::now();
@@ -649,9 +649,9 @@ bankrail_values::options! {
 }
 
 impl DispatcherOptions {
-    /// Returns the number of places that an endpoint leaves free beside each of its deliveries. It
-    /// follows from the smaller number of places, so that an endpoint alone reaches its bound among
-    /// the slow ones too.
+    /// Returns the number of places that an endpoint leaves free for each of its deliveries. The
+    /// number follows from the smaller number of places, so that an endpoint alone reaches its
+    /// bound among the slow ones too.
     fn reserve(&self) -> u32 {
         let quarter =
             u32::try_from(self.concurrency.min(self.slow_concurrency) / 4).unwrap_or(u32::MAX);

@@ -93,8 +93,8 @@ impl Endpoint {
     /// Returns the same receiver with an API key in the header of this name.
     ///
     /// # Errors
-    /// [`EndpointError`] if the name or the key cannot be in a header, or if deliveries use the
-    /// header themselves.
+    /// [`EndpointError`] if the name or the key cannot be in a header, or if the header has another
+    /// purpose in deliveries.
     pub fn with_api_key_in(
         mut self,
         name: &str,

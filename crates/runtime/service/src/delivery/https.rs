@@ -45,7 +45,7 @@ bankrail_values::options! {
     pub struct HttpsTransportOptions {
         /// The certificate authorities that are trusted. Default: those of the operating system.
         tls_roots: TlsRoots = TlsRoots::Platform,
-        /// The certificate that is shown to a receiver which asks for one, unless its
+        /// The certificate that is shown to a receiver which requires one, unless its
         /// [`Endpoint`](super::Endpoint) has another. Default: none.
         client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
         /// The proxy of deliveries over https; [`Proxy::from_environment`] reads that of the

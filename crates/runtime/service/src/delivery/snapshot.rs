@@ -65,7 +65,7 @@ pub enum CircuitState {
     /// The endpoint kept failing, and its pause is over: one delivery starts as a trial, or is
     /// under way.
     Trial,
-    /// No delivery starts before this time, because the endpoint asked for a pause with
+    /// No delivery starts before this time, because the endpoint demanded a pause with
     /// `Retry-After`.
     Resting {
         /// The time before which no delivery starts.

@@ -55,7 +55,7 @@ impl AuditOptions {
         self.on_failure == OnAuditFailure::Continue
     }
 
-    /// Returns the account as it is recorded.
+    /// Returns the recorded form of the account.
     pub(crate) fn recorded(&self, account: &AccountId) -> Option<String> {
         match &self.account {
             AuditedAccount::Omitted => None,

@@ -34,7 +34,7 @@ pub struct Customer {
     /// The public keys that the customer supplied. There may be several, so that one can be
     /// replaced.
     pub keys: KeySet<VerifyingKey>,
-    /// The scopes that the customer may have. A token has those of them that were requested.
+    /// The scopes that the customer may have. A token has the requested ones among them.
     pub scopes: ScopeSet,
 }
 

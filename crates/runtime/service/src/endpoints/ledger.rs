@@ -222,7 +222,7 @@ impl LedgerEntry {
 pub enum PageEntry {
     /// The entry as a model.
     Model(LedgerEntry),
-    /// The entry as it was written at its booking.
+    /// The entry as the XML that was written at its booking.
     Written {
         /// The XML element of the entry.
         entry: WrittenEntry,

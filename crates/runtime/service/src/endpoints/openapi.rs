@@ -1,7 +1,7 @@
 //! The OpenAPI 3.1 document of the requests that the provider serves and of those that it sends to
 //! its customers' receivers (Specification: "Webhook receivers").
 //!
-//! `openapi.json` beside this file is the document of a provider with default options and the
+//! `openapi.json` in the same folder is the document of a provider with default options and the
 //! issuer `https://bank.example`, without the schemas of webhook messages, which `bankrail-webhook`
 //! writes. This file fills in the parts that depend on the options. The tests `tests/it/openapi.rs`
 //! compare the document with the tables and constants of the code, and with each answer of a
@@ -204,8 +204,8 @@ fn fill_schemas(schemas: &mut Value, options: &ProviderOptions, issuer: Option<&
     schemas.extend(messages);
 }
 
-/// Returns the limits of an endpoint: on the calls of a customer without limits of their own, on
-/// the bytes of a body, and on the seconds in which it must arrive.
+/// Returns the limits of an endpoint: on the calls of a customer under the default limits, on the
+/// bytes of a body, and on the seconds in which it must arrive.
 fn limits(
     options: &ProviderOptions,
     limiter: &Limiter,
@@ -223,7 +223,7 @@ fn limits(
     })
 }
 
-/// Headers of the answers to charged requests, if the options ask for them.
+/// The headers of the answers to charged requests, if the options require them.
 const RATE_LIMIT_HEADERS: &[&str] = &["RateLimit", "RateLimit-Policy"];
 
 /// Adds references to headers to an answer.

@@ -1,6 +1,6 @@
-//! The reasons for which the provider refuses a request. The row of a reason decides on the answer
-//! and the log: status, code, title, log line, metric label, detail, and the budget that the
-//! request is charged to.
+//! The reasons why the provider refuses a request. The row of a reason decides on the answer and
+//! the log: status, code, title, log line, metric label, detail, and the budget that the request is
+//! charged to.
 
 use super::answer::Exchange;
 use super::statement_endpoint::report::PageError;

@@ -441,7 +441,7 @@ async fn other_methods_are_405() {
     }
 }
 
-/// Options that change what is answered change the document.
+/// Options that change answers also change the document.
 #[tokio::test]
 async fn the_document_follows_the_options() {
     let statement_style =

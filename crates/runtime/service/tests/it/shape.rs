@@ -202,7 +202,7 @@ fn unusable_options_are_refused() {
     );
 }
 
-/// The answers that the framework makes by itself have a request key too.
+/// The framework's own answers have a request key too.
 #[tokio::test]
 async fn every_answer_has_a_request_key() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! A provider with two customers and a few accounts, each part of which can be made to fail.
+//! A provider with two customers and a few accounts. A test can make each part fail.
 
 use axum::Router;
 use axum::body::Body;

@@ -115,8 +115,8 @@ impl Dispatcher {
     }
 
     /// Stops deliveries to an endpoint until it is resumed, in all dispatchers over the outbox.
-    /// Deliveries under way are completed. Messages to the endpoint can still be enqueued. Stopping
-    /// a stopped endpoint changes nothing.
+    /// Deliveries under way are completed. Messages to the endpoint can still be enqueued. A second
+    /// stop has no effect.
     ///
     /// # Errors
     /// [`StoreError`] of the outbox.

@@ -6,11 +6,12 @@ use std::time::Duration;
 use tokio::task::Id;
 use tokio::time::Instant;
 
-/// Slow deliveries have places of their own, so that they do not delay other deliveries.
+/// The places of deliveries. Slow deliveries have separate places, so that they do not delay
+/// others.
 ///
 /// A delivery leaves its place when its outcome is known and its record is on the way to the
-/// outbox, so that the next lease is made beside the record and not after it. At most as many
-/// records are under way as there are places.
+/// outbox, so that the next lease is made at the same time as the record and not after it. The
+/// number of records under way is at most that of the places.
 #[derive(Debug)]
 pub(super) struct Places {
     concurrency: usize,

@@ -86,7 +86,7 @@ impl DispatcherState {
         }
     }
 
-    /// Returns true if nobody answered the last delivery of the endpoint's first message.
+    /// Returns true if the last delivery of the endpoint's first message had no answer.
     async fn was_down(&self, endpoint: EndpointId) -> Result<bool, StoreError> {
         let first = OutboxQuery::new()
             .endpoint(endpoint)

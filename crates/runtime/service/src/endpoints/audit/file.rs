@@ -80,11 +80,11 @@ impl AuditFile {
         })
     }
 
-    /// Opens the file again under its name, and creates it if it is not there. Records go to the
+    /// Opens the file again under its name, and creates it if it does not exist. Records go to the
     /// new file from then on.
     ///
     /// # Errors
-    /// [`StoreError`] if it cannot be opened. Records go on to the old file.
+    /// [`StoreError`] if the file cannot be opened. Records still go to the old file.
     pub async fn reopen(&self) -> Result<(), StoreError> {
         self.ask(Job::Reopen).await
     }

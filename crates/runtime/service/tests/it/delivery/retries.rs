@@ -11,7 +11,7 @@ use bankrail_service::delivery::{
 use bankrail_values::Clock as _;
 use std::time::Duration;
 
-/// Moves the clock to the time when an entry is due, and returns how long that was.
+/// Moves the clock to the time when an entry is due, and returns the time in between.
 async fn move_to_due(world: &World, id: EntryId) -> Duration {
     let entry = world.entry(id).await;
     let wait = entry.due.saturating_since(world.clock.now());
