@@ -1,4 +1,4 @@
-//! The archive of what a customer received: pages of statements as received, and refused
+//! The archive of content that a customer received: pages of statements as received, and refused
 //! deliveries.
 
 #[cfg(feature = "statement")]
@@ -29,8 +29,8 @@ bankrail_values::options! {
     /// sender whose deliveries are refused removes no page.
     #[derive(Clone, Copy, Debug)]
     pub struct ArchiveOptions {
-        /// The time for which a record is kept. Older ones are removed when another one of their
-        /// kind is stored. Default: 30 days.
+        /// The retention of a record. Older ones are removed when another one of their kind is
+        /// stored. Default: 30 days.
         max_age: Duration = Duration::from_secs(30 * 24 * 3600),
         /// The maximum number of bytes of all records of a kind; the oldest are removed first. A
         /// record that exceeds this alone is not stored. Default: 256 MiB.
@@ -50,9 +50,10 @@ bankrail_values::options! {
 ///   written it.
 /// - A record is stored before the answer is judged or sent. If the archive fails or takes longer
 ///   than 5 s, that is logged as an error and counted, and nothing else changes.
-/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time. These
-///   are in clear, account identifiers among them. Use another secret than that of cached tokens,
-///   in another file. A record can be read only with the secret that sealed it.
+/// - Content is sealed with AES-256-GCM, bound to the record's kind, subject, call and time.
+///   Kind, subject (such as an account identifier), call and time are in clear. Use another secret
+///   than that of cached tokens, in another file. A record can be read only with the secret that
+///   sealed it.
 ///
 /// [`Archive::replay`] imports the pages again, for a ledger that was lost or damaged.
 #[derive(Clone, Debug)]

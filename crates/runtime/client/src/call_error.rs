@@ -209,7 +209,7 @@ impl CallError {
         (&self.reason).into()
     }
 
-    /// Returns the page without the entries that cannot be read, if nothing else is wrong with it.
+    /// Returns the page without its unreadable entries, if it has no other fault.
     pub(crate) fn readable(self) -> Result<StatementPage, Self> {
         let page = match &self.reason {
             CallErrorKind::Payload(payload) => payload.readable.clone(),

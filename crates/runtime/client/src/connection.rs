@@ -72,8 +72,8 @@
 //! refusal of the provider.
 //!
 //! - A private key in the same folder as a public key of its name that does not belong to it:
-//!   `signing.pub.pem` beside `signing.pem`, and beside `decryption.pem` both `decryption.pub.pem`
-//!   and `encryption.pub.pem`.
+//!   `signing.pub.pem` for `signing.pem`, and both `decryption.pub.pem` and `encryption.pub.pem`
+//!   for `decryption.pem`.
 //! - One key for signing and for decrypting. An operation of one use can serve an attack on the
 //!   other (RFC 8725 section 3.1).
 //!
@@ -196,7 +196,7 @@ pub struct ReceiverConnection {
     /// The networks of proxies that connections come through
     /// ([`ServerOptions::trusted_proxies`](bankrail_http::serve::ServerOptions::trusted_proxies)).
     /// Without them, at most 256 connections come from one address. Connections from these networks
-    /// count as those of a known caller, so nobody else may be in them.
+    /// count as those of a known caller, so they must contain only proxies.
     #[serde(
         default,
         serialize_with = "write_texts",

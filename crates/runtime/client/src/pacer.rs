@@ -34,8 +34,8 @@ use unsent::{Replacement, Unsent};
 /// - Logged: a call that waits for more than a second is logged once, at `INFO`, with `call_type`
 ///   and `until`.
 ///
-/// A call that was let go and never left, because the provider was not reached, is given back with
-/// [`Pacer::not_sent`].
+/// A call that was released and never sent, because the provider was not reached, is given back
+/// with [`Pacer::not_sent`].
 ///
 /// ```
 /// use bankrail_client::{Pacer, PacerOptions};

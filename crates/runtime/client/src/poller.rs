@@ -52,38 +52,38 @@ const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 /// - The relation of an entry to earlier ones is handed over with it: an entry that the bank has
 ///   booked under another reference, or corrected, replaces the earlier one. Entries that vanish,
 ///   come late or return, balances that do not add up, and an account that changes its currency are
-///   handed over, logged and counted. So are entries that cannot be booked or are in another
-///   currency, and reports dated far off. None of this stops an account. Relations rest on the
-///   account's position in the store, so one process polls an account: of two, only doubled new
-///   entries are noticed.
+///   handed over, logged and counted. The same applies to entries that cannot be booked or are in
+///   another currency, and to reports of distant dates. None of this stops an account. Relations
+///   depend on the account's position in the store, so only one process should poll an account: of
+///   two processes, only duplicate new entries are noticed.
 /// - Entries are handed over page by page, and each page is one transaction.
 /// - One page is fetched at a time, so that all accounts share the client's limit of statement
-///   calls. The account whose poll has been due for longest goes first. After five pages of an
-///   account, others that are due have their turn. An account gets its part of the calls of an hour
-///   ([`PageSource::calls_an_hour`]), and the calls that the others do not need.
-/// - A call that fails in a way that may pass is made again ([`PollerOptions::retry_schedule`]),
-///   not before the service's `Retry-After`. That includes every failure to get a token and every
-///   answer that is neither a statement nor the service's own error. A service that fails three
-///   times in a row to answer a cursor is asked for the first page.
+///   calls. The account whose poll has been due for the longest time goes first. After five pages
+///   of an account, other due accounts have their turn. An account gets its share of the calls of
+///   an hour ([`PageSource::calls_an_hour`]), and the calls that the others do not need.
+/// - A call with a transient failure is made again ([`PollerOptions::retry_schedule`]), not
+///   before the service's `Retry-After`. That includes every failure to get a token and every
+///   answer that is neither a statement nor the service's own error. After three failures in a row
+///   to answer a cursor, the poller requests the first page.
 /// - A request with a cursor that the service refuses, with any error, is followed by a full walk:
 ///   the specification has no error for it.
 /// - An account is stopped when its handler has failed three times with a page
 ///   ([`PollerOptions::handler_schedule`]), or when its statement cannot be read to its end. It is
-///   also stopped when a call fails in a way that cannot pass. [`Poller::status`] and
-///   [`Poller::check`] report it until a page of it is recorded. It is tried again after an hour
+///   also stopped after a permanent failure of a call. [`Poller::status`] and [`Poller::check`]
+///   report a stopped account until a page of it is recorded. It is tried again after an hour
 ///   ([`PollerOptions::retry_stopped`]), and at once after [`Poller::resume`]. If the service keeps
-///   refusing it, it is tried ever later, up to a day. The others are polled on.
-/// - If the accounts need more calls than are allowed, polls come later, and one line of the log
-///   says so when the poller begins, with the interval that fits.
-/// - The intraday statement of a day ends with the day, and cannot be asked for afterwards. So each
-///   account is polled shortly before midnight where the bank is ([`PollerOptions::last_poll`]), by
-///   the offset of its reports, and the hours before leave calls for that. After midnight the last
-///   cursor is asked once more; a statement of one page has none. If that shows nothing of the old
-///   day, and its last minutes were not seen, a notice reports it
-///   ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). If there
-///   are more accounts than calls in an hour, some of them, others each day, are polled an hour or
-///   more before midnight.
-/// - The store keeps what it knows of an entry for [`PollerOptions::retention`].
+///   refusing it, the pauses grow up to a day. Other accounts are still polled.
+/// - If the accounts need more calls than are allowed, polls are later, and a log line at the
+///   poller's start reports that, with the interval that fits.
+/// - The intraday statement of a day ends with the day, and cannot be requested afterwards. So
+///   each account is polled shortly before the bank's midnight ([`PollerOptions::last_poll`]), by
+///   the offset of its reports, and calls of the preceding hours are reserved for that. After
+///   midnight there is one more request with the last cursor; a statement of one page has none. If
+///   the answer has no entry of the old day, and its last minutes were not seen, a notice reports
+///   that ([`AccountNotice::DayIncomplete`](bankrail_statement::AccountNotice::DayIncomplete)). If
+///   there are more accounts than calls in an hour, some of them, different ones each day, are
+///   polled an hour or more before midnight.
+/// - The store has the record of an entry for [`PollerOptions::retention`].
 ///
 /// Cheap to clone; clones share everything.
 ///

@@ -1,5 +1,5 @@
 //! The four webhook receivers, as an axum [`Router`](axum::Router) and as plain tower services, and
-//! the worker that handles what they stored (Specification: "Webhook receivers").
+//! the worker that handles the stored messages (Specification: "Webhook receivers").
 //!
 //! A delivery passes, in this order: the API key, the size limit, the headers, the envelope,
 //! decryption and verification, the message of the receiver's own kind, the inbox. Then the
@@ -56,9 +56,9 @@
 //! # example().unwrap();
 //! ```
 //!
-//! The history of a mandate or payment can be kept in the inbox's store, and changes in the
-//! transaction that marks the message as handled. A message in conflict does not get there, because
-//! another handler takes it:
+//! The history of a mandate or payment can be in the inbox's store, and change in the transaction
+//! that marks the message as handled. A message in conflict does not change it, because another
+//! handler gets it:
 //!
 //! ```
 //! use bankrail_client::receivers::{Delivery, Handlers};
@@ -74,18 +74,18 @@
 //! ```
 //!
 //! `SqliteStore::histories` then finds them by id, lists them by state, and reports changes. An
-//! [`OutcomeWatch`] over them warns of outcomes that were announced and do not come.
+//! [`OutcomeWatch`] over them warns of announced outcomes that do not arrive.
 //!
-//! The sender learns no reason of a refusal. The operator finds it in the log.
+//! The answer shows the sender no reason of a refusal. The log has the reason for the operator.
 //! [`ReceiversOptions::observe`] notifies a program of the outcome of each delivery, with the stage
 //! that it did not pass.
 //!
-//! Handled messages are kept so that a duplicate is recognised. They are kept without end, unless
+//! Handled messages stay stored, so that duplicates are recognised. They stay without end, unless
 //! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs
 //! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a
 //! message: published schedules take some three days, and a sender may resend dead letters later.
-//! Messages that are older than the retention are refused, because the inbox would take a forgotten
-//! one for new. Dead letters of the inbox stay until they are resent.
+//! Messages that are older than the retention are refused, because the inbox would treat a
+//! forgotten one as new. Dead letters of the inbox stay until they are resent.
 
 mod delivery;
 mod handler;

@@ -83,7 +83,7 @@ impl SealingSecret {
     /// text is ignored.
     ///
     /// # Errors
-    /// [`SecretError`] for any other text. The error does not hold the text.
+    /// [`SecretError`] for any other text. The error does not have the text.
     pub fn from_base64(text: &str) -> Result<Self, SecretError> {
         secret_from_base64(text).map(Self)
     }

@@ -29,7 +29,7 @@ pub struct Token {
     pub expires_at: Timestamp,
     /// The request key of the token call.
     pub request_key: Option<HyphenatedUuid>,
-    /// The sealed token, as it is in the token cache.
+    /// The sealed form of the token, in the token cache.
     sealed: Option<CachedToken>,
 }
 

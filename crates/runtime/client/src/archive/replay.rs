@@ -18,7 +18,7 @@ const MAX_IDLE_LOOKS: u32 = 100;
 /// requests ([`Archive::replay`]). Cheap to clone; clones share everything.
 ///
 /// A poller over an archive and an empty store hands over the same entries as the poller whose
-/// client kept the pages, if it has the same options. Each page is imported once, in its order.
+/// client archived the pages, if it has the same options. Each page is imported once, in its order.
 ///
 /// - If a page was requested with another cursor than the poller's, as after a restart of the
 ///   process or a failed call, the poller is interrupted and begins at its recorded position. If

@@ -107,7 +107,7 @@ bankrail_values::options! {
         counters(Arc<dyn CounterStore> => Some): Option<Arc<dyn CounterStore>> = None,
         /// The store for access tokens, and the secret that seals them there. A new client then
         /// uses the token of the previous one instead of one of ten token calls an hour. Default:
-        /// tokens are kept in memory only.
+        /// tokens are in memory only.
         ///
         /// - A token is found again by a client with the same token endpoint, customer code, scopes
         ///   and secret.
@@ -117,12 +117,11 @@ bankrail_values::options! {
         ///   another version, or was changed, is ignored with a warning in the log, and replaced.
         ///   If the store fails, the client logs a warning and goes on without it.
         /// - A token that the service refuses is removed, unless another one has replaced it.
-        /// - Clients share tokens without locks. One client makes one token call at a time, and
-        ///   looks into the cache before it and again after having waited for the rate limit.
-        ///   Clients that start at once on an empty cache may each make a call. With
-        ///   [`ClientOptions::counters`] shared too, the limit of two calls a second lets two of
-        ///   them go; the others wait, look again, and find the token if one was answered
-        ///   meanwhile.
+        /// - Clients share tokens without locks. A client makes one token call at a time, and
+        ///   checks the cache before it and again after a wait for the rate limit. Clients that
+        ///   start at once on an empty cache may each make a call. With shared
+        ///   [`ClientOptions::counters`], the limit of two calls a second permits two of them; the
+        ///   others wait, check the cache again, and find the token of a successful call.
         token_cache((Arc<dyn TokenCache>, SealingSecret) => Some):
             Option<(Arc<dyn TokenCache>, SealingSecret)> = None,
         /// The archive for each answer of the statement endpoint with a 2xx status. Default: none.

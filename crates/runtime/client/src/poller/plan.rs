@@ -35,7 +35,7 @@ impl Plan {
         self.ends_at.saturating_sub(self.before)
     }
 
-    /// Returns the time from which calls are kept for the last polls.
+    /// Returns the time from which on calls are reserved for the last polls.
     fn begin(self) -> Timestamp {
         self.latest()
             .saturating_sub(hours(self.accounts.div_ceil(self.calls_an_hour.max(1))))
@@ -130,7 +130,7 @@ impl Poller {
 }
 
 /// Returns the longest time without a poll of an account while the calls of the last hours of a day
-/// are kept.
+/// are reserved.
 pub(super) fn longest_wait(accounts: usize, calls_an_hour: usize) -> Duration {
     if accounts.saturating_mul(2) < calls_an_hour {
         return Duration::ZERO;

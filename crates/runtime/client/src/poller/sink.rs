@@ -18,7 +18,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Patience {
     pub(super) timeout: Duration,
-    /// Set when the poller is being stopped.
+    /// The notification that the poller is being stopped.
     pub(super) stopping: watch::Receiver<bool>,
 }
 

@@ -64,7 +64,7 @@ pub enum AccountState {
     Fetching,
     /// A page is being handed over and recorded.
     HandingOver,
-    /// The account's polls cannot go on.
+    /// The account's polls cannot continue.
     #[non_exhaustive]
     Stopped {
         /// The reason.

@@ -60,7 +60,7 @@ impl<M> fmt::Debug for Delivery<M> {
 }
 
 /// A message that contradicts an earlier one, with the same duplicate key and other content. A
-/// person must decide which of the two is valid.
+/// person must decide which one is valid.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Conflict {
@@ -292,7 +292,7 @@ impl<I: Inbox + ?Sized + 'static> Handlers<I> {
         self.put(M::KIND, plain(handler, received))
     }
 
-    /// Sets the handler of all kinds of messages without a handler of their own.
+    /// Sets the handler of all kinds of messages that have no other handler.
     #[must_use]
     pub fn on_any(mut self, handler: impl Handler<Message>) -> Self {
         self.any = Some(plain(handler, any));

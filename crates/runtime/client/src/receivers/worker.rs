@@ -416,7 +416,7 @@ impl<I: Inbox + ?Sized + 'static> WorkerState<I> {
     }
 
     /// Extends the lease regularly, and returns once the worker has lost it. The running handler
-    /// goes on, because it may have committed already.
+    /// continues, because it may have committed already.
     async fn keep(&self, id: EntryId, owner: LeaseOwner) {
         loop {
             // At a third of the lease, two extensions may fail before it runs out.

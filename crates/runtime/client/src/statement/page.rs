@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The maximum number of entries of a page, and so of unreadable entries that are reported.
 const MAX_UNREAD: usize = 1_000;
 
-/// One page of a statement. `Debug` prints its size, not its contents.
+/// One page of a statement. `Debug` prints the page's size, not its contents.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct StatementPage {
@@ -25,7 +25,7 @@ pub struct StatementPage {
     pub document_findings: Vec<DocumentFinding>,
     /// The entries that could not be read, each with its place and its text
     /// ([`ReadError::unread`]). Only a page of a [`Poller`](crate::Poller), or one that is read
-    /// with [`ReadOptions::keep_unreadable`], has any; otherwise they refuse the page.
+    /// with [`ReadOptions::keep_unreadable`], has such entries; otherwise they make the page fail.
     pub unread: Vec<Arc<ReadError>>,
 }
 

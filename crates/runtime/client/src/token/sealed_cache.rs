@@ -55,7 +55,7 @@ impl SealedTokenCache {
         token.filter(|token| token.is_valid_at(now))
     }
 
-    /// Puts a token into the cache. A failure is logged, and the token is kept in memory only.
+    /// Puts a token into the cache. A failure is logged, and the token is then in memory only.
     pub(crate) async fn keep(&self, token: &mut Token, now: Timestamp) {
         let Some(sealed) = self.seal(token) else {
             tracing::warn!("a token could not be sealed and is kept in memory only");

@@ -108,7 +108,7 @@ impl TokenSource {
             .unwrap_or_else(|| Err(closed()))
     }
 
-    /// Asks for a new token even if a valid one is cached, and caches it in its place.
+    /// Requests a new token even if a valid one is cached, and caches it in its place.
     pub(crate) async fn renew(&self) -> Result<Arc<Token>, CallError> {
         let exchange = &self.0.exchange;
         let admitted = exchange.caller.admit(&exchange.caller.pacer).await?;

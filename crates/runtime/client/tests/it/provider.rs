@@ -95,7 +95,7 @@ pub(crate) fn document(entries: usize) -> String {
     )
 }
 
-/// One call as the service saw it.
+/// One call that the service got.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub path: String,

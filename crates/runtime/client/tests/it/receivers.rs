@@ -186,7 +186,7 @@ async fn a_duplicate_gets_the_stored_acknowledgement_and_a_conflict_a_new_one() 
     assert_eq!(inbox.counts().await.unwrap().pending, 3);
 }
 
-/// The members of the specification's table decide what is a duplicate, not `X-Message-Id`
+/// Messages are duplicates by the members of the specification's table, and not by `X-Message-Id`
 /// (Default).
 #[tokio::test]
 async fn the_same_message_under_another_message_id_is_a_duplicate() {

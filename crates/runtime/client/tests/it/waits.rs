@@ -243,8 +243,8 @@ async fn a_sent_call_is_answered_after_closing() {
     assert_eq!(provider.statement_calls()[0].bearer(), token_text(1));
 }
 
-/// The limits are a customer's, but an answer does not show whether it is meant for one account or
-/// for all.
+/// A long `Retry-After` for one account does not stop the others, unless the next one gets one too:
+/// the answer does not show whether it is meant for one account or for all.
 #[tokio::test]
 async fn a_long_retry_after_for_one_account_silences_no_other_unless_that_gets_one_too() {
     let of = |account: &str| StatementRequest::new(&AccountId::parse(account).unwrap());

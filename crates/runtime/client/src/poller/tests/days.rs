@@ -35,8 +35,8 @@ fn bank_at(now: Timestamp, accounts: &[&'static str]) -> Bank {
     bank
 }
 
-/// Polls these accounts each ten minutes through the day that ends so, and returns how long before
-/// the end the last poll of each was, in seconds.
+/// Polls these accounts every ten minutes through the day with this end, and returns the seconds
+/// between the last poll of each and the end.
 async fn last_polls(end: &str, hours: u64, accounts: &[&'static str]) -> Vec<u64> {
     let end: Timestamp = end.parse().unwrap();
     let bank = bank_at(end.saturating_sub(seconds(3_600 * hours)), accounts);

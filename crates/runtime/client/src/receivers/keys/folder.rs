@@ -25,7 +25,7 @@ const RENEW_EVERY: Duration = Duration::from_secs(10);
 
 /// The sender's verifying keys in a folder of files, or in one file. Cheap to clone.
 ///
-/// - A file holds what [`KeyMaterial`] reads: a public key or, with the feature `x509`, a
+/// - A file has content that [`KeyMaterial`] reads: a public key or, with the feature `x509`, a
 ///   certificate as PEM or DER, a JWK or a JWK set. Its name ends in `.cer`, `.crt`, `.der`,
 ///   `.json`, `.jwk`, `.jwks` or `.pem`. Other files and hidden ones are ignored. There may be at
 ///   most 64 files of at most 256 KiB.
