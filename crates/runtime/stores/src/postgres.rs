@@ -1,6 +1,6 @@
 //! Inbox, outbox, seen entries, histories, counters and cached tokens in PostgreSQL 12 or later.
-//! Several workers on several machines may share a database, which also holds the tables of a
-//! bank's ledger and directory of customers.
+//! Several workers on several machines may share a database, which also has the tables of a bank's
+//! ledger and directory of customers.
 //!
 //! [`PostgresStore`] is a cheap handle to a few connections, which are opened when needed and
 //! reopened after a loss. It needs a Tokio runtime.
@@ -15,9 +15,9 @@
 //!   [`PostgresWork`].
 //! - [`PostgresStore::transaction`] and [`PostgresStore::read`] run the caller's statements on the
 //!   store's connections.
-//! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store that workers
-//!   wait on listens on a connection of its own. Enqueues notify as a rule only while some worker
-//!   is idle, because transactions that notify wait for each other's commit.
+//! - An enqueue wakes the idle workers of other processes (`Outbox::changed`): a store with
+//!   waiting workers listens on a separate connection. As a rule, enqueues notify only while a
+//!   worker is idle, because transactions that notify wait for each other's commit.
 //! - Each session sets isolation level, time-outs and the planner's switches once, and prepares
 //!   each statement once. So connect to the server itself or through a pooler that keeps sessions;
 //!   through another pooler, set [`PostgresOptions::transaction_pooling`]. The server plans the
@@ -27,13 +27,12 @@
 //!   in it.
 //! - Errors contain the SQLSTATE and the names of constraint and table ([`DatabaseError`]), but not
 //!   the server's text, which may quote row values.
-//! - A connection string may name several servers, of which one can be written:
-//!   `host=a,b target_session_attrs=read-write connect_timeout=2`. When another one takes over,
-//!   operations fail until it can be written, and connections to one that only reads are closed.
+//! - A connection string may name several servers, one of which accepts writes: `host=a,b
+//!   target_session_attrs=read-write connect_timeout=2`. When another one takes over, operations
+//!   fail until it accepts writes, and connections to read-only servers are closed.
 //! - An answer is as durable as the server's `synchronous_commit` makes it; leave it on.
 //! - Hundreds of messages a second fill a log of the server's default `max_wal_size` (1 GB) in
-//!   minutes, and each checkpoint that this forces makes the log grow faster. Give it several
-//!   gigabytes.
+//!   minutes, and each forced checkpoint makes the log grow faster. Set several gigabytes.
 
 use crate::columns::FromRow;
 use bankrail_values::{StoreError, StoreErrorKind};
@@ -235,7 +234,7 @@ impl PostgresStore {
         }
     }
 
-    /// Runs an operation, each statement of which is a transaction, within its maximum duration.
+    /// Runs an operation whose statements are each a transaction, within its maximum duration.
     async fn with_session<T>(
         &self,
         work: impl AsyncFnOnce(Session<'_>) -> Result<T, Fault>,

@@ -27,11 +27,11 @@
 //! - [`CounterClock`](crate::CounterClock) selects the clock that decides, by default the server's.
 //! - This crate never sends a charge twice. A call that gets no answer fails with
 //!   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have charged.
-//! - A cluster connection repeats a request by itself after a lost connection, which may charge
+//! - A cluster connection itself repeats a request after a lost connection, which may charge
 //!   twice. Build it with `ClusterClientBuilder::retries(0)`: this crate then follows keys that
 //!   have moved to another node.
-//! - Over a [`RenewedConnection`], which `open` makes and a cluster connection is to be put into,
-//!   another connection is used within seconds after a server hung.
+//! - A [`RenewedConnection`] switches to another connection within seconds after a server hangs.
+//!   `open` makes one; put a cluster connection into one.
 //! - A call for a key that has already moved while its slot is still moving fails and charges
 //!   nothing.
 //! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A

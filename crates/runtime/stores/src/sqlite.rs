@@ -80,8 +80,8 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens or creates the file, and brings its tables up to date. This blocks until that is done.
-    /// On Unix a file that it creates is readable and writable for its owner only, and so is the
-    /// log in the same folder; an existing file keeps its mode.
+    /// On Unix a new file and its log are readable and writable for their owner only; an existing
+    /// file keeps its mode.
     ///
     /// # Errors
     /// [`SqliteOpenError`] if the file is not a database, was written by a newer version, is
@@ -104,7 +104,7 @@ impl SqliteStore {
     }
 
     /// Waits until all earlier writes have been answered, and moves the write-ahead log into the
-    /// file, so that the file alone holds everything. The file is closed when the last handle is
+    /// file, so that the file alone has all records. The file is closed when the last handle is
     /// dropped. While another program reads from the log, the log stays, without any loss.
     pub async fn close(&self) {
         self.database.flush().await;
@@ -189,7 +189,7 @@ pub enum Durability {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SqliteOpenError {
-    /// The file holds something other than a SQLite database.
+    /// The file is not a SQLite database.
     #[error("{}: expected a SQLite database", .path.display())]
     NotADatabase {
         /// The file.

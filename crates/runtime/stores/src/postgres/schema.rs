@@ -1,5 +1,5 @@
-//! The tables, version by version. A released version is never edited; changes are added as the
-//! next one.
+//! The tables of each version. A released version is never edited; changes are added as the next
+//! one.
 
 use super::ConnectError;
 use super::pool::{PLAN_FREELY, Pooled};

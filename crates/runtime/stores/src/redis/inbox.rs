@@ -44,8 +44,8 @@ bankrail_values::options! {
 /// - Pending messages and dead letters never expire. A completed message and its keys are
 ///   forgotten once [`RedisInboxOptions::retention`] and [`EXPIRY_GRACE`] have passed since its
 ///   completion, by the callers' clock. Each received message drops up to eight such messages, so
-///   no sweeper is needed; [`Inbox::forget`] drops all of them at once. A later duplicate is new to
-///   the inbox; receivers refuse it for its age.
+///   no sweeper is needed; [`Inbox::forget`] drops all of them at once. A later duplicate counts as
+///   new, but receivers refuse it for its age.
 /// - An answer is as durable as the server makes it: run it with `appendonly yes`,
 ///   `appendfsync always` and `maxmemory-policy noeviction`. After a failover that loses
 ///   acknowledged writes, an acknowledged message is lost, because the sender does not deliver it

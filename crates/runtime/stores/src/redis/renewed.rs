@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout};
 
-/// The minimum time between the begins of two attempts.
+/// The minimum time between the starts of two attempts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 
 /// The maximum duration of an attempt.

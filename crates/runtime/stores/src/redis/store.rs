@@ -51,10 +51,10 @@ bankrail_values::options! {
 /// - A token is one key under its SHA-256. A customer's own token is one key under a hash of its
 ///   purpose. One script removes a token only if it has not been replaced.
 /// - The entries of an account and its position are one hash, with an index of the entries' days
-///   beside it, in one slot of a cluster, changed by one script.
-/// - The callers' `now` decides what has expired, as with each engine. The server drops a used
-///   assertion or a token by itself, [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its
-///   lifetime as counted from the write, so the callers' clocks need not agree with the server's.
+///   in the same slot of a cluster, and one script changes both.
+/// - The callers' `now` decides on expiry, as with each engine. The server itself drops a used
+///   assertion or a token [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) after its lifetime,
+///   counted from the write, so the callers' clocks need not agree with the server's.
 /// - Entries stay until [`forget_before`](bankrail_statement::SeenEntries::forget_before), up to
 ///   [`RedisStoreOptions::seen_capacity`] for each account, and a position stays until the next
 ///   one. The server drops them only under [`RedisStoreOptions::idle_retention`].
@@ -63,10 +63,10 @@ bankrail_values::options! {
 ///
 /// - This crate sends no request twice. A call without an answer fails with
 ///   [`StoreErrorKind::Timeout`](bankrail_values::StoreErrorKind::Timeout) and may have taken
-///   effect: the assertion may be used up (its sender signs another one), the token stored (nobody
-///   has received it), the entries recorded (recording them again changes nothing).
-/// - A cluster connection may repeat a request by itself. A claim carries its owner, so that its
-///   repetition is recognised as the same claim.
+///   effect: the assertion may be used up (its sender signs another one), the token stored (no
+///   client has received it), the entries recorded (recording them again has no effect).
+/// - A cluster connection itself may repeat a request. A claim has its owner, so that its
+///   repetition is recognised.
 /// - A server that is absent, read-only, loading or out of memory is an error within
 ///   [`RedisStoreOptions::timeout`]; the service then refuses.
 /// - While a cluster moves a slot from node to node key by key, calls for keys that have already
@@ -77,8 +77,8 @@ bankrail_values::options! {
 /// - Records that the server loses, by eviction, by a crash without `appendfsync always`, or in a
 ///   failover to a replica that lags behind, are forgotten: a used assertion can be used again
 ///   until it expires, a token is refused, a revoked token is valid again, entries are imported
-///   again. Where that must not happen, use an engine with transactions on disk.
-/// - A connection that reads from replicas may still find a revoked token: let it read from the
+///   again. If that must not happen, use an engine with transactions on disk.
+/// - A connection that reads from replicas may still find a revoked token: read from the
 ///   primaries, the default of the `redis` crate.
 ///
 /// ```no_run

@@ -1,4 +1,4 @@
-//! The archive.
+//! The archive of received pages and refused deliveries.
 
 use super::SqliteStore;
 use super::connection::Fault;

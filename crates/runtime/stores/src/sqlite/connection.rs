@@ -200,9 +200,9 @@ impl Database {
 
 bankrail_values::impl_debug!(Database, self; path: self.path);
 
-/// The answer of a piece of work, and whether its effects are kept.
+/// The answer of a piece of work, with the fate of its effects.
 pub(super) enum Outcome<T> {
-    /// The effects are kept.
+    /// The effects stay.
     Keep(T),
     /// The effects are undone.
     Undo(T),
@@ -285,7 +285,7 @@ fn kind_of(error: &rusqlite::Error) -> StoreErrorKind {
     }
 }
 
-/// Creates a missing file for its owner only, because it will hold messages in clear. SQLite gives
+/// Creates a missing file for its owner only, because it will have messages in clear. SQLite gives
 /// the log the same mode. Errors are left to SQLite, which reports a path that cannot be used.
 #[cfg(unix)]
 fn make_private(path: &Path) {

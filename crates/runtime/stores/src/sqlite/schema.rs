@@ -1,6 +1,6 @@
 //! The tables, version by version.
 //!
-//! The version is in a table of this crate, not in `user_version`: the file may also hold the
+//! The version is in a table of this crate, not in `user_version`: the file may also have the
 //! caller's tables, and the caller may use that number. A released version is never edited; changes
 //! are added as the next one.
 
@@ -263,7 +263,7 @@ mod tests {
     }
 
     /// The work does not grow with the entries that wait for a later time, are leased, or are of a
-    /// kind that nobody handles.
+    /// kind without a worker.
     #[cfg(feature = "mailbox")]
     #[test]
     fn what_waits_is_not_looked_at() {

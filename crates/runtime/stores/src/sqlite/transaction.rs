@@ -1,4 +1,4 @@
-//! The caller's work in one transaction with the store's.
+//! The caller's work in one transaction with operations of the store.
 
 use super::SqliteStore;
 use super::connection::{Fault, Outcome};
@@ -25,8 +25,8 @@ impl SqliteStore {
     /// all if it returns an error or panics.
     ///
     /// - `work` runs on the thread that writes; all other writes wait for it.
-    /// - It must not begin, commit or roll back a transaction. Savepoints are allowed.
-    /// - After an error such as a full disk SQLite rolls the transaction back by itself. Later
+    /// - `work` must not begin, commit or roll back a transaction. Savepoints are allowed.
+    /// - After an error such as a full disk, SQLite itself rolls the transaction back. Later
     ///   writes of `work` are then refused.
     ///
     /// ```

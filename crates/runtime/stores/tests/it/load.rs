@@ -1,5 +1,5 @@
-//! Messages that are stored at a constant rate and finished by a few workers beside a transaction
-//! that is held open. Rates and times depend on the machine, so a short run only shows them.
+//! Messages that are stored at a constant rate and finished by a few workers during a transaction
+//! that is held open. Rates and times depend on the machine, so a short run only prints them.
 
 use crate::engines::{at, incoming, lease, outgoing, owner, query};
 use bankrail_mailbox::{

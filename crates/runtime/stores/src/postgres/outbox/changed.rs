@@ -32,7 +32,7 @@ const LOCKS: i32 = 64;
 const CHANNEL: &str =
     "SELECT 'bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid AS channel";
 
-/// Takes shared locks, and returns the numbers of those that an enqueue holds.
+/// Takes shared locks, and returns the numbers of the locks that an enqueue has.
 const HOLD: &str = "SELECT number FROM unnest($1::int[]) AS number
     WHERE NOT pg_try_advisory_lock_shared(hashtextextended('bankrail_outbox_idle',
         64 * 'bankrail_outbox_queue'::regclass::oid::bigint + number))";

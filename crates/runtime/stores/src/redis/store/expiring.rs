@@ -1,4 +1,4 @@
-//! Records that the server drops by itself.
+//! Records that the server itself drops.
 
 use super::RedisStore;
 use bankrail_values::{EXPIRY_GRACE, Timestamp};

@@ -161,7 +161,7 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 
 /// A connection on which no work commits.
 ///
-/// SQLite rolls a transaction back by itself, for example when the disk is full. Work that goes on
+/// SQLite itself rolls a transaction back, for example when the disk is full. Work that continues
 /// afterwards would otherwise commit each statement, and its effect would stay without the
 /// completion of its message.
 pub(super) struct Guarded {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// The size, in bytes, up to which a log is kept.
+/// The maximum size, in bytes, of a log that is not cut back.
 pub(super) const LOG_BYTES: u32 = 16 << 20;
 
 /// The number of pages in the log, of 4,096 bytes each, from which on they are moved into the file.
@@ -29,8 +29,7 @@ const WRITER_TIMEOUT: Duration = Duration::from_millis(100);
 pub(super) struct Log {
     file: PathBuf,
     log: PathBuf,
-    /// True while the thread runs. The thread holds a weak reference, and ends with the last
-    /// handle.
+    /// True while the thread runs. The thread has a weak reference, and ends with the last handle.
     cutting: Arc<AtomicBool>,
 }
 

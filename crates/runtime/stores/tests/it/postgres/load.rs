@@ -1,8 +1,7 @@
 //! Outbox and inbox during a transaction that is held open, and under a backlog.
 //!
-//! The cost of a message is counted in buffers (pages of tables and indexes that were looked at),
-//! which do not depend on the machine's load. `BANKRAIL_LOAD_SECONDS` adds rates and times
-//! (`.ci/long`).
+//! The cost of a message is counted in buffers (pages of tables and indexes that were read), which
+//! do not depend on the machine's load. `BANKRAIL_LOAD_SECONDS` adds rates and times (`.ci/long`).
 
 use super::client;
 use crate::engines::postgres_schema;
@@ -137,7 +136,7 @@ impl Counted {
     }
 }
 
-/// Begins a transaction that sees everything as it is now, and stays open.
+/// Begins a transaction that sees the present state, and stays open.
 async fn hold_open(config: &str) -> Client {
     let client = client(config).await;
     client
@@ -187,7 +186,7 @@ async fn beside_an_open_transaction_a_receipt_costs_as_much_as_ever() {
     costs_as_much_as_ever(inbox).await;
 }
 
-/// Leases from 1,000 waiting messages and from `BANKRAIL_BACKLOG`, 5,000 by default. The two take
+/// Leases from 1,000 waiting messages and from `BANKRAIL_BACKLOG`, 5,000 by default. Both take
 /// turns, because the machine's speed changes with time.
 async fn costs_the_same_under_a_backlog(of: SideOf) {
     let most = std::env::var("BANKRAIL_BACKLOG")

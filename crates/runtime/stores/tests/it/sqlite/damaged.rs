@@ -63,7 +63,7 @@ async fn damage_is_named_with_its_file_and_the_rest_is_read() {
         .unwrap();
 }
 
-/// Returns the numbers of the pages that hold the rows of the outbox.
+/// Returns the numbers of the pages with rows of the outbox.
 fn leaves(connection: &Connection) -> Vec<u32> {
     let pages = "SELECT pageno FROM dbstat WHERE name = 'bankrail_outbox' AND pagetype = 'leaf'";
     let mut pages = connection.prepare(pages).unwrap();

@@ -47,7 +47,7 @@ async fn the_callers_work_is_kept_or_undone_as_one() {
     assert_eq!(rows(store).await, 2, "and the store works on");
 }
 
-/// Work that shares a transaction is kept or undone by itself.
+/// Work that shares a transaction is committed or undone separately.
 #[tokio::test]
 async fn work_that_shares_a_transaction_is_kept_or_undone_alone() {
     let folder = tempfile::tempdir().unwrap();
