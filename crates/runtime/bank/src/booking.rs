@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// An event on an account, such as a payment or a fee, from which a statement's entry is made.
 ///
-/// - The amount is more than zero; the kind decides whether it is a credit or a debit.
+/// - The amount is more than zero; the kind decides on credit or debit.
 /// - Texts are any Unicode characters that XML can carry, in the bounds of the message. Texts are
 ///   checked when the entry is made, and the error names the member.
 ///

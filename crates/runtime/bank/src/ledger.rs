@@ -55,16 +55,16 @@ pub type PostgresLedger = SqlLedger<PostgresStore>;
 /// - The cost of a page does not depend on the size of the account. A page ends after 4 MiB of
 ///   entries, or where its sums would have more digits than the message can carry; the next page
 ///   begins there.
-/// - A statement shows the entries of one day, in the time zone of the provider's reports. Book on
-///   [`Provider::today`](bankrail_service::Provider::today): in the time zone `Australia/Sydney`
-///   the UTC day is another one for ten or eleven hours a day. Once a provider is made over the
-///   ledger or a clone of it, a booking of another day is warned about, or refused
+/// - A statement shows the entries of one day, in the time zone of the provider's reports. Book
+///   on [`Provider::today`](bankrail_service::Provider::today): in the time zone `Australia/Sydney`
+///   the UTC day differs for ten or eleven hours a day. Once a provider is made over the ledger or
+///   a clone of it, a booking of another day causes a warning, or is refused
 ///   ([`booking_day_policy`](bankrail_service::ProviderOptions::booking_day_policy)).
-/// - [`SqlLedger::register`] sets which customers may ask for which accounts.
-/// - In PostgreSQL a booking waits for other transactions that book on the same account. So entries
-///   are seen in the order of their numbers, and a page is of one state of the database. Book on
-///   several accounts in the order of their identifiers: of two transactions that wait for each
-///   other, the server ends one with an error.
+/// - [`SqlLedger::register`] sets the accounts whose statements a customer may request.
+/// - In PostgreSQL a booking waits for other transactions that book on the same account. So
+///   entries become visible in the order of their numbers, and a page shows one state of the
+///   database. Book on several accounts in the order of their identifiers: of two transactions that
+///   wait for each other, the server ends one with an error.
 ///
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]

@@ -60,7 +60,7 @@ bankrail_values::impl_display!(BookingMember);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BookingError {
-    /// The amount is zero or negative. The kind decides whether the balance grows or falls.
+    /// The amount is zero or negative. The kind decides on the direction.
     #[error("amount: expected more than zero, because the kind decides the direction")]
     NotPositive,
     /// The amount has more decimals than its currency.

@@ -5,8 +5,8 @@ use bankrail_service::RegisteredAccount;
 use bankrail_statement::AccountId;
 use bankrail_values::StoreFuture;
 
-/// A ledger to which a customer's accounts are reported (Specification: "What the service does",
-/// pre-requisites: every account is registered beforehand).
+/// A ledger with which a customer's accounts are registered (Specification: "What the service
+/// does", pre-requisites: every account is registered beforehand).
 ///
 /// A closure that returns a [`StoreFuture`] implements this trait.
 #[diagnostic::on_unimplemented(

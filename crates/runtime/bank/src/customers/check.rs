@@ -59,7 +59,7 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Checks a record by itself and against all records before it.
+    /// Checks a record, alone and against all earlier records.
     pub(super) fn check(&mut self, record: Parts<'a>, places: &dyn Places) {
         if let Some(code) = record.code {
             let place = places.of(RecordPart::Code);

@@ -36,7 +36,7 @@ bankrail_values::options! {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CustomerChangeError {
-    /// The record breaks a rule, by itself or together with another customer's.
+    /// The record breaks a rule, alone or together with another customer's.
     #[error("the record is refused")]
     Refused(#[source] CustomersError),
     /// The store failed.
@@ -59,17 +59,17 @@ pub type PostgresDirectory = SqlDirectory<PostgresStore>;
 /// - Each change is one transaction. A change is validated by the rules of [`CustomerSet`],
 ///   together with the customers that share a key, an account or an endpoint with it, and refused
 ///   as a whole.
-/// - A change is in force for every lookup that begins after it, also for those of other processes
-///   and machines: a lookup reads one row by an index. Only the parsed public keys are kept in
-///   memory.
+/// - A change is in force for every lookup that begins after it, also for those of other
+///   processes and machines: a lookup reads one row by an index. Only the parsed public keys are
+///   cached in memory.
 /// - Limits, endpoints and accounts, which a [`DirectoryFollower`](crate::DirectoryFollower)
 ///   applies, follow a change within the [interval](SqlDirectoryOptions::interval). On PostgreSQL a
 ///   change notifies the followers of all instances (`LISTEN`, on one connection outside the pool),
 ///   so that they query the change within a tenth of a second. One of several followers over clones
-///   of one directory is notified, and the others ask at their interval.
-/// - API keys are stored as hashes. Those of webhook endpoints are stored in clear, because they
-///   are sent: a new SQLite file is readable for its owner only, and a database must be protected
-///   likewise.
+///   of one directory is notified, and the others query at their interval.
+/// - API keys are stored as hashes. The API keys of webhook endpoints are stored in clear,
+///   because they are sent. A new SQLite file is therefore readable for its owner only; protect a
+///   database likewise.
 ///
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
@@ -194,7 +194,7 @@ impl<S: Engine> SqlDirectory<S> {
     }
 
     /// Makes an API key expire at this time, or at its own expiry if that is earlier. With the
-    /// present or a past time, the key expires at once. Returns false if nobody has this key.
+    /// present or a past time, the key expires at once. Returns false if no customer has this key.
     ///
     /// # Errors
     /// [`StoreError`] of the store.

@@ -117,7 +117,7 @@ impl EndpointRecord {
         self.missing_acknowledgement
     }
 
-    /// Returns the kinds of message with a path of their own.
+    /// Returns the kinds of message that do not use the default path.
     pub fn paths(&self) -> impl Iterator<Item = (MessageKind, &str)> {
         self.paths
             .values()

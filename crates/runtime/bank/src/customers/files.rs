@@ -100,7 +100,7 @@ impl Files {
         Ok(text)
     }
 
-    /// Records that a file holds a secret.
+    /// Records that a file has a secret.
     pub(super) fn note_secret(&mut self, path: &Path) {
         if bankrail_http::files::is_readable_by_all(path) {
             self.exposed.insert(path.to_owned());

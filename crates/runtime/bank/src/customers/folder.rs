@@ -74,14 +74,14 @@ bankrail_values::options! {
 ///   refused. A change with an error changes nothing: the customers stay as they were, each error
 ///   is logged with file and line, and [`CustomerFolder::rejected`] has all of them.
 /// - A change is in force for every lookup that begins [`CustomerFolderOptions::interval`] after
-///   it. No task needs to run: the first lookup after the interval checks whether a file was added,
-///   removed or changed, and reads those that have, by their times, lengths and numbers. To change
-///   several files at once, write them elsewhere and rename the folder.
-/// - The id of an endpoint is never given to another customer: messages to it that are still in the
+///   it. No task needs to run: the first lookup after the interval compares the files' times,
+///   lengths and numbers, and reads those that were added or changed. To change several files at
+///   once, write them elsewhere and rename the folder.
+/// - Never give the id of an endpoint to another customer: messages to it that are still in the
 ///   outbox would be delivered to the new one.
 /// - API keys are stored as hashes only. A file with the API key or the client certificate (with
-///   its private key) of an endpoint holds a secret: it is logged if all users of the machine may
-///   read it (Unix only).
+///   its private key) of an endpoint has a secret. If all users of the machine may read it, a
+///   warning is logged (Unix only).
 ///
 /// ```no_run
 /// use bankrail_bank::{CustomerFolder, CustomerFolderOptions};

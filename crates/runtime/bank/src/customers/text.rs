@@ -283,7 +283,7 @@ impl CustomerRecord {
     /// [`CustomerRecord::from_toml`] reads an equal record from it, but refuses an endpoint whose
     /// address is `http`.
     ///
-    /// The text holds API keys and client certificates' keys of webhook endpoints in clear: keep the
+    /// The text has API keys and client certificates' keys of webhook endpoints in clear: keep the
     /// file like a secret.
     #[must_use]
     pub fn to_toml(&self) -> Zeroizing<String> {
@@ -293,8 +293,9 @@ impl CustomerRecord {
 }
 
 impl LimitOverride {
-    /// Reads the text of a file whose only member is `limits`, as in a customer's file; see
-    /// [`CustomerFolder`](super::CustomerFolder). `file` is named in errors and is not read itself.
+    /// Reads the text of a file whose only member is `limits`, as in a customer's file
+    /// ([`CustomerFolder`](super::CustomerFolder)). `file` is named in errors and is not read
+    /// itself.
     ///
     /// # Errors
     /// [`CustomersError`] with all errors, each with file, line and column. Of members that are

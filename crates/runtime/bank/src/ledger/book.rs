@@ -137,7 +137,7 @@ fn facts(account: &Account, entry: &Entry) -> Result<(Date, Decimal), BookError>
     Ok((booking_day(entry).ok_or(BookError::BookingDay)?, amount))
 }
 
-/// Returns the calendar day as it is written; an offset does not shift it.
+/// Returns the written calendar day; an offset does not shift it.
 fn booking_day(entry: &Entry) -> Option<Date> {
     let day = match entry.booking_date.as_ref()? {
         DateOrDateTime::Date(date) => date.to_time(),

@@ -48,16 +48,16 @@ impl<S: Engine> SqlLedger<S> {
     /// | `cheque` | [`Booking::cheque`](crate::Booking::cheque) |
     ///
     /// A row whose key (or reference, if it has no key) the account has already changes nothing. A
-    /// row with neither is always new. The texts of a row have at most 64 KiB together. The days of
-    /// new rows are checked as those of [`SqlLedger::book`].
+    /// row without key and reference is always new. The texts of a row have at most 64 KiB
+    /// together. The days of new rows are checked as those of [`SqlLedger::book`].
     ///
     /// The rows are read one by one. On SQLite all other writes of the store wait, on PostgreSQL
-    /// those to the same accounts, up to the time-out of an operation: read from a file, not from a
-    /// peer. On PostgreSQL a load goes on when its future is dropped.
+    /// those to the same accounts, up to the time-out of an operation, so read from a file and not
+    /// from a peer. On PostgreSQL a load continues when its future is dropped.
     ///
-    /// A load is one transaction. On SQLite, its log beside the file grows by about 600 bytes for
-    /// each new row until it ends, and is cut back within a second. Load in several parts onto a
-    /// disk that has not room for all rows twice.
+    /// A load is one transaction. On SQLite, the log grows by about 600 bytes for each new row
+    /// until the load ends, and is then cut back within a second. Load in several parts if the disk
+    /// does not have room for all rows twice.
     ///
     #[cfg_attr(feature = "sqlite", doc = "```")]
     #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]

@@ -154,7 +154,7 @@ struct Lines {
     read: u64,
     /// True if the line that is being read has been empty so far.
     empty: bool,
-    /// The offset of the end of each line, and whether the line is empty.
+    /// The offset of the end of each line, with true for an empty line.
     ends: VecDeque<(u64, bool)>,
 }
 

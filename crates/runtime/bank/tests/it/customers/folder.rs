@@ -150,7 +150,7 @@ async fn changes_take_effect_while_running_and_errors_change_nothing() {
     );
 }
 
-/// Faults are logged when they appear, with file and line, and without what is in the file.
+/// Faults are logged once, when they appear, with file and line and without the file's content.
 #[test]
 fn errors_are_logged_once() {
     // The thread that reads logs too.

@@ -219,7 +219,7 @@ async fn an_api_key_is_replaced_without_an_interruption<E: Engine>() {
     );
 }
 
-/// Two processes on one store: each lookup sees what the other has changed.
+/// Each lookup of two processes on one store sees the other's changes.
 async fn another_process_changes_a_customer<E: Engine>() {
     let store = E::shared().await;
     let [one, two] = [&store, &store.again().await].map(|store| directory(store, &clock()));

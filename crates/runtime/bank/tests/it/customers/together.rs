@@ -80,7 +80,7 @@ async fn a_limit_is_followed_by_all_instances() {
     following.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
-/// Each lookup sees what another instance has committed, without any follower.
+/// Each lookup sees the commits of another instance, without any follower.
 #[tokio::test]
 #[ignore = "needs postgresql"]
 async fn a_key_that_is_replaced_on_one_instance_is_known_on_the_other() {
