@@ -1,8 +1,8 @@
 //! The sender's outbox, which loses no enqueued message.
 //!
-//! The outbox keeps the message itself, not the sealed form: a dead letter may be resent days
-//! later, when a text sealed at enqueue would no longer open. Protect the outbox like the ledger,
-//! because it therefore has payload.
+//! The outbox stores the message itself, not the sealed form: a dead letter may be resent days
+//! later, when a text sealed at enqueue would no longer open. The outbox therefore has payload:
+//! protect it like the ledger.
 
 mod circuit;
 mod operator;

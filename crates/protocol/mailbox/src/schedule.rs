@@ -54,8 +54,8 @@ impl Schedule {
     /// Makes a schedule of these delays, each stretched or shortened by up to `jitter_percent` (at
     /// most 100). The number of deliveries is that of the delays.
     ///
-    /// - The first delay is before the first delivery. Dispatchers and workers ignore it and begin
-    ///   at once; callers with a loop of their own may wait for it ([`Schedule::delay`] of 0).
+    /// - The first delay is before the first delivery. Dispatchers and workers ignore it and
+    ///   begin at once; callers with their own loop may wait for it ([`Schedule::delay`] of 0).
     /// - Each other delay begins when the previous delivery has failed.
     #[must_use]
     pub fn new(delays: impl IntoIterator<Item = Duration>, jitter_percent: u8) -> Self {

@@ -18,7 +18,7 @@ const RECALL_INTERVAL: Duration = Duration::from_secs(60);
 /// changes another.
 ///
 /// A store may have made a lease whose answer was lost, by a time-out or by a restart of the
-/// database. The entries then wait for the end of the lease, although nobody works on them. So a
+/// database. The entries then wait for the end of the lease, although no worker has them. So a
 /// worker releases unanswered leases before it leases again:
 ///
 /// ```

@@ -4,10 +4,10 @@ use super::EndpointId;
 use bankrail_values::Timestamp;
 
 /// The circuit of an endpoint, shared by all workers over one outbox and stored over a restart. An
-/// endpoint without a circuit is healthy. Workers decide when a circuit opens and for how long; an
-/// outbox stores it and leases accordingly. The first delivery that the endpoint answers closes the
-/// circuit ([`Outbox::record`](super::Outbox::record)), whichever worker makes the delivery and
-/// whenever it began.
+/// endpoint without a circuit is healthy. Workers decide on the time and the length of an opening;
+/// an outbox stores the circuit and leases accordingly. The first delivery that the endpoint
+/// answers closes the circuit ([`Outbox::record`](super::Outbox::record)), whichever worker makes
+/// the delivery and whenever it began.
 ///
 /// - While the circuit is open or rests, the endpoint's entries are not leased
 ///   ([`Circuit::is_held`]).

@@ -45,7 +45,7 @@ pub enum DeliveryNote {
 }
 
 impl DeliveryNote {
-    /// All notes.
+    /// All notes of deliveries.
     pub const ALL: &'static [Self] = &[
         Self::TimedOut,
         Self::NoConnection,
