@@ -6,7 +6,7 @@ use bankrail_values::Timestamp;
 use hashbrown::HashMap;
 
 /// The reaction to a request while the counters do not answer. Choose it for each call type: one
-/// that moves money should refuse, one that only reads may go on.
+/// that moves money should refuse, one that only reads may allow the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnStoreFailure {
@@ -108,7 +108,7 @@ impl Limits {
             .unwrap_or_else(|| self.default_policy(call_type))
     }
 
-    /// Returns the policy of customers without a policy of their own.
+    /// Returns the policy of customers without their own policy.
     #[must_use]
     #[inline]
     pub fn default_policy(&self, call_type: CallType) -> &Policy {
@@ -117,7 +117,7 @@ impl Limits {
             .expect("the array has a place for every call type")
     }
 
-    /// Changes the policy of customers without a policy of their own.
+    /// Sets the policy of customers without their own policy.
     pub fn set_default(&mut self, call_type: CallType, policy: Policy) {
         *self
             .defaults
@@ -154,8 +154,8 @@ impl Limits {
         );
     }
 
-    /// Gives a customer a policy that ends by itself: `until` is the first instant at which the
-    /// policy no longer applies. An earlier temporary policy is replaced.
+    /// Sets a temporary policy of a customer: `until` is the first instant at which the policy no
+    /// longer applies. An earlier temporary policy is replaced.
     pub fn set_temporary(
         &mut self,
         customer: &str,

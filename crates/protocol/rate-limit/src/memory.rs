@@ -13,8 +13,8 @@ use table::hash_of;
 ///
 /// - A key is a customer's text and a call type. Each key is in one of up to 64 shards. One short
 ///   lock covers all windows of a key, so that a decision is atomic over them.
-/// - A key takes 64 bytes and a place in an index; a text of more than 18 bytes is stored beside
-///   them.
+/// - A key takes 64 bytes and a place in an index; a text of more than 18 bytes is stored
+///   separately.
 /// - A key is forgotten once it has expired ([`State::expires_at`](crate::State::expires_at)):
 ///   each call examines a few other keys, [`MemoryCounters::forget_expired`] all keys.
 /// - The counters read no clock: [`Charge::now`] decides. Reading `SystemClock` takes about as

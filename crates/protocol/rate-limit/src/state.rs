@@ -17,7 +17,7 @@ use std::time::Duration;
 /// - By at most [`MAX_SKEW`](Self::MAX_SKEW) and one length of the longest window: the request is
 ///   judged as of that time, so that machines whose clocks differ keep one limit together.
 /// - By more: the counts of a later window count in the request's window, so that no limit is
-///   exceeded and nobody waits until the clock has reached that time.
+///   exceeded and no customer waits until the clock has reached that time.
 /// - By more than two lengths of a window: its counts are dropped. No clock in use is that far
 ///   ahead, so they are no evidence of calls in this time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct State {
 pub struct Counts {
     /// The window's length in milliseconds; not zero.
     pub length: u32,
-    /// The count of the window that holds the time of the last charge.
+    /// The count of the window with the time of the last charge.
     pub current: u32,
     /// The count of the window before.
     pub previous: u32,
@@ -313,13 +313,13 @@ fn longest(policy: &Policy) -> i64 {
     longest.map_or(0, |window| i64::from(window.millis()))
 }
 
-/// Returns the start of the window that holds `now`, by the floor of the timestamp.
+/// Returns the start of the window of `now`, by the floor of the timestamp.
 #[inline]
 pub(crate) fn start(now: i64, length: u32) -> i64 {
     now.saturating_sub_unsigned(elapsed(now, length))
 }
 
-/// Returns the milliseconds from the start of the window that holds `now`: less than `length`.
+/// Returns the milliseconds from the start of the window of `now`: less than `length`.
 #[inline]
 pub(crate) fn elapsed(now: i64, length: u32) -> u64 {
     // Whole seconds until the year 2106: the constants divide by multiplying, and the rest is a
@@ -339,7 +339,7 @@ fn elapsed_in_64_bits(now: i64, length: u32) -> u64 {
     now.rem_euclid(i64::from(length.max(1))).unsigned_abs()
 }
 
-/// Returns the milliseconds until the end of the window that holds `now`: 1 to `length`.
+/// Returns the milliseconds until the end of the window of `now`: 1 to `length`.
 #[inline]
 pub(crate) fn remaining(now: i64, length: u32) -> u64 {
     u64::from(length) - elapsed(now, length)

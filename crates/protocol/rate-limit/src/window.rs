@@ -73,7 +73,7 @@ impl Window {
                 found: Duration::ZERO,
             });
         }
-        // These casts only widen; `u64::from` is not `const`.
+        // The casts only widen; `u64::from` is not `const`.
         if limit == 0 || limit as u64 * millis as u64 > MAX_PRODUCT {
             return Err(WindowError::Limit {
                 found: limit,

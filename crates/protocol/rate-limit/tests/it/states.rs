@@ -56,8 +56,8 @@ fn a_state_shows_what_it_counts() {
     );
 }
 
-/// A count expires when it has no weight any more: a current count two windows after its window's
-/// start, a previous one after one.
+/// A count expires when it has no weight any more: a current count two lengths after the start of
+/// its window, a previous count one length after that.
 #[test]
 fn a_state_expires_when_its_counts_weigh_nothing() {
     let at = |millis| Timestamp::from_unix_millis(millis).unwrap();
