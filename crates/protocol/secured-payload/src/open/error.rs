@@ -130,8 +130,8 @@ impl OpenError {
         }
     }
 
-    /// Returns the HTTP status of the answer to the sender: 400 for a fault of the message, 500 for a local
-    /// fault, which asks the sender to deliver again.
+    /// Returns the HTTP status of the answer to the sender: 400 for a fault of the message, 500 for
+    /// a local fault, after which the sender delivers again.
     #[must_use]
     pub fn http_status(&self) -> u16 {
         if let Self::Unavailable { .. } = self {

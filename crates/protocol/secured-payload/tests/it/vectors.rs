@@ -163,8 +163,8 @@ fn hostile_messages_are_refused() {
         }
     }
     assert_eq!(run, 12 * Backend::ALL.len());
-    // The messages that are refused only after a key was used. `zip_ok_small` inflates, but holds
-    // no signature.
+    // The messages that are refused only after a key was used. `zip_ok_small` inflates, but has no
+    // signature.
     let names = [
         "badpad_badtag",
         "okpad_badtag",
