@@ -46,7 +46,7 @@ impl Cursor {
             .map_err(|_| CursorError::NotBase64)
     }
 
-    /// Returns the text, as it is in the JSON body.
+    /// Returns the text, in its form in the JSON body.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

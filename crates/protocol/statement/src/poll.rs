@@ -44,39 +44,38 @@ const LAST_FULL_WALK_BEFORE_END: Duration = Duration::from_secs(300);
 /// - A **full walk** begins at the first page. The first walk is a full one, and so is the next
 ///   walk after [`PollOptions::full_walk_every`]. A full walk also begins at once when the service
 ///   refuses a cursor, when the day of the statement has changed, and when a partial walk leaves it
-///   open if an entry is new. A statement of one page is always walked in full.
+///   open if an entry is new. A walk through a statement of one page is always full.
 ///
 /// A reference of the bank identifies an entry. Entries without one are counted by content. Number
 /// `n` of a content is handed over only if there is evidence for `n` such entries.
 ///
 /// - A page lists no entry twice, so a page that lists `n` of them is evidence.
-/// - In a partial walk nothing else is evidence, because an entry on its page may have moved past
-///   the cursor. The page may list more of a content than last time, while the store knows some
-///   that were not on this page. Then nothing of the page is handed over, and a full walk follows
+/// - In a partial walk there is no other evidence, because an entry on its page may have moved
+///   past the cursor. The page may list more of a content than last time, while the store has some
+///   that were not on this page. Then no entry of the page is handed over, and a full walk follows
 ///   at once.
-/// - A full walk counts over its pages. But pages can shift between two calls, so that one entry is
+/// - A full walk counts over its pages. Pages can shift between two calls, so that one entry is
 ///   on two of them. Therefore an entry that is new only because the same content was on an earlier
 ///   page is held back, and a second full walk follows at once. Entries that both have counted are
 ///   handed over.
 ///
-/// - An entry without a reference may be listed in a completed form later, as with its value date,
-///   its text or its reference, and a booked one in a corrected form under its reference. Then the
-///   walk does not list the earlier form any more, which no page but the last one shows. So a
-///   partial walk that may have met such an entry is followed by a full walk, and a full walk of
-///   several pages holds the entry back for a second one, which hands it over as
-///   [`EntryRelation::Replaces`].
+/// - The bank may later list an entry without a reference in a completed form, with its value
+///   date, text or reference, and a booked one in a corrected form under its reference. The walk
+///   then no longer lists the earlier form, but only its last page proves that. So a partial walk
+///   that may have met such an entry is followed by a full walk, and a full walk of several pages
+///   holds the entry back for a second one, which hands it over as [`EntryRelation::Replaces`].
 ///
 /// So an entry that was inserted before the cursor is handed over with the next full walk. An entry
-/// with a reference is handed over once, even if pages shift. Entries without one are handed over
-/// once if the statement stays in place during one of the two full walks. If pages shift during
+/// with a reference is handed over once, even if pages shift. Entries without a reference are
+/// handed over once if pages do not shift during one of both full walks. If pages shift during
 /// both, so that both count a content once too often, one entry too many of that content is handed
-/// over: nothing in a statement distinguishes it from a real twin.
+/// over, because nothing in a statement distinguishes it from a real twin.
 ///
 /// The caller repeats these steps. [`AccountPoll::cursor`] returns the cursor of the page to fetch.
-/// [`AccountPoll::judge`] takes the page with the counts that the store knows
+/// [`AccountPoll::judge`] takes the page with the counts of the store
 /// ([`SeenEntries::counts`](crate::SeenEntries::counts)). A [`PollCommit`] is recorded together
 /// with the effects of its new entries, and then given to [`AccountPoll::committed`]. If that
-/// fails, or the process ends, the poll is made again from the position that the store has.
+/// fails, or the process ends, the poll is made again from the stored position.
 ///
 /// ```
 /// use bankrail_statement::{

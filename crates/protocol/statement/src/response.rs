@@ -5,8 +5,8 @@ use bankrail_camt052::{Document, WriteError};
 use bankrail_values::HyphenatedUuid;
 use bankrail_values::json;
 
-/// The indication of a next page: the two combinations of `moreTransactionsAvailable` and `cursor`
-/// that the specification allows.
+/// The indication of a next page: one of both combinations of `moreTransactionsAvailable` and
+/// `cursor` that the specification allows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::exhaustive_enums,

@@ -55,7 +55,7 @@ impl StatementDay {
     }
 }
 
-/// The last day of which a walk was completed, with the time of that.
+/// The last day of which a walk was completed, with the time of completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WalkedDay {

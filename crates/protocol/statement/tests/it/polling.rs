@@ -224,7 +224,7 @@ fn a_full_walk_is_made_in_intervals() {
     // The clock was wrong when the last full walk was recorded.
     customer.now = start();
     assert_eq!(customer.poll(&[&inserted, &second]), Ok(FULL));
-    // A partial walk that has begun goes on, although a full one becomes due meanwhile.
+    // A partial walk that has begun continues, although a full one becomes due meanwhile.
     let pages: [&[EntryIdentity]; 3] = [&inserted, &second, &[plain(4)]];
     assert_eq!(
         customer.step(|cursor| page_of(&pages, cursor)),
@@ -452,7 +452,7 @@ fn a_new_day_is_walked_in_full() {
     };
     assert_eq!(customer.step(tuesday), Ok(Some(FULL)));
     assert_eq!(customer.asked.last(), Some(&None));
-    // A full walk over midnight has seen two halves of two statements.
+    // A full walk over midnight has seen parts of two statements.
     let mut customer = Customer::new();
     assert_eq!(customer.step(monday), Ok(Some(PollStep::Fetch)));
     assert_eq!(

@@ -30,9 +30,9 @@ enum Fault {
     ErasedPosition,
     /// The entries are recorded before the position is checked.
     TwoSteps,
-    /// The engine does not check whether a new entry was recorded meanwhile.
+    /// The engine does not check that a new entry was not recorded meanwhile.
     Unchecked,
-    /// The engine also checks whether an entry that is not new was recorded meanwhile.
+    /// The engine also checks that an entry that is not new was not recorded meanwhile.
     AllChecked,
     /// The page is recorded before the work runs, and stays if it fails.
     RecordedFirst,
