@@ -31,7 +31,7 @@
 //!   twice. Build it with `ClusterClientBuilder::retries(0)`: this crate then follows keys that
 //!   have moved to another node.
 //! - A [`RenewedConnection`] switches to another connection within seconds after a server hangs.
-//!   `open` makes one; put a cluster connection into one.
+//!   `open` makes such a connection; wrap a cluster connection in one.
 //! - A call for a key that has already moved while its slot is still moving fails and charges
 //!   nothing.
 //! - Memory pressure must not evict counters: run the server with `maxmemory-policy noeviction`. A

@@ -58,8 +58,8 @@ pub use rusqlite;
 
 use connection::Database;
 
-// Runs twice in one transaction, which leaves the row unchanged. `SET version = version` would not
-// do: SQLite does not write a page that stays the same.
+// The statement runs twice in one transaction, which leaves the row unchanged. `SET version =
+// version` does not suffice, because SQLite does not write an unchanged page.
 const CHECK: &str = "UPDATE bankrail_schema SET version = -version";
 
 /// All stores of the enabled features, in one SQLite file, or in memory for tests.

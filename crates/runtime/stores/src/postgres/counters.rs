@@ -10,13 +10,13 @@ use bankrail_rate_limit::{Charge, CounterStore, Decision, State};
 use bankrail_values::{EXPIRY_GRACE, StoreFuture, Timestamp};
 use tokio_postgres::Row;
 
-// Held until the transaction ends: one decision at a time on a customer's calls of one type. Taken
-// before the state is read, so that the state of the decision before is read.
+// Locks a customer's calls of one type until the transaction ends, before the state is read, so
+// that each decision reads the state of the previous one.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(
     hashtextextended('bankrail_counter ' || $2 || ' ' || encode($1, 'hex'), 0))";
 
-// One row, with the state if there is one. `clock_timestamp()` is the time of this statement, after
-// the wait for the lock; `now()` would be that of the transaction's begin.
+// Selects one row, with the state if there is one. `clock_timestamp()` is the time of this
+// statement, after the wait for the lock; `now()` would be that of the transaction's start.
 const FIND: &str =
     "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, high_water, counts
     FROM (VALUES (1)) AS one LEFT JOIN bankrail_counter ON customer = $1 AND call_type = $2";
@@ -26,8 +26,8 @@ const KEEP: &str = "INSERT INTO bankrail_counter (customer, call_type, high_wate
     DO UPDATE SET high_water = excluded.high_water, counts = excluded.counts,
         expires = excluded.expires";
 
-// `SKIP LOCKED`: a row that another transaction writes at the same time has not expired. A few rows
-// each time, in the order of the index by expiry, bound the cost of a charge.
+// Deletes a few expired rows, in the order of the index by expiry, so that the cost of a charge is
+// bounded. `SKIP LOCKED`: a row that another transaction is writing has not expired.
 const SWEEP: &str = "DELETE FROM bankrail_counter WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM bankrail_counter WHERE expires < $1 ORDER BY expires LIMIT 8
         FOR UPDATE SKIP LOCKED))";

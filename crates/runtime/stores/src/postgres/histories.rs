@@ -12,17 +12,18 @@ use bankrail_webhook::history::{
 use std::time::Duration;
 use tokio_postgres::Row;
 
-// The database notifies only the own process of changes; those of others are polled for.
+// The interval of polling for changes of other processes: the database notifies only the own
+// process.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-// The row stays locked until the transaction ends, so that messages are folded one after the other
-// and changes become visible in the order of their numbers.
+// Locks the row until the transaction ends, so that messages are folded one after the other and
+// changes become visible in the order of their numbers.
 const LAST_CHANGE: &str = "SELECT last FROM bankrail_history_change FOR UPDATE";
 
 const SET_LAST_CHANGE: &str = "UPDATE bankrail_history_change SET last = $1";
 
-// `OFFSET 0` makes the planner look up each name by itself, so that no plan reads the names of a
-// whole scope.
+// Selects histories by their names. `OFFSET 0` makes the planner look up each name separately, so
+// that no plan reads the names of a whole scope.
 const NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
         ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
     FROM bankrail_history h
@@ -31,7 +32,7 @@ const NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
             SELECT id FROM bankrail_history_name AS one
             WHERE scope = $1 AND one.name = wanted.name OFFSET 0) AS named))";
 
-// As `NAMED`, with a lock on each row, so that none is forgotten before it is written.
+// Selects like `NAMED` and locks each row, so that none is forgotten before it is written.
 const LOCK_NAMED: &str = "SELECT h.id, h.scope, h.changed, h.change, h.history,
         ARRAY(SELECT name FROM bankrail_history_name WHERE id = h.id) AS names
     FROM bankrail_history h

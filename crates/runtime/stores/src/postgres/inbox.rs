@@ -35,8 +35,9 @@ const REQUEUE: &str = "UPDATE bankrail_inbox_queue
             FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     WHERE entry = $1 AND owner = $2";
 
-// Leased messages are among those that wait, and `waits_from` is not after the end of any lease.
-// The comparison with it selects the index of waiting messages; there is no index of owners.
+// Releases the leases of these owners. Leased messages are waiting ones, and `waits_from` is not
+// after the end of any lease. The comparison with it selects the index of waiting messages; there
+// is no index of owners.
 const RELEASE_ALL: &str = "UPDATE bankrail_inbox_queue
     SET owner = NULL, until = NULL, waits = CASE WHEN attempts > 1 THEN due END,
         attempts = greatest(attempts - 1, 0),
@@ -56,7 +57,7 @@ const FIND: &str =
     LEFT JOIN bankrail_inbox_finished AS finished ON finished.entry = message.id
     WHERE message.id = $1";
 
-// The comparison and the order select the index of dead letters.
+// Selects dead letters. The comparison and the order select their index.
 const DEAD_LETTERS: &str =
     "SELECT message.id, message.kind, attributes, body, acknowledgement, received, conflicts_with,
         message.follows, coalesce(finished.state, 'pending') AS state,
@@ -80,7 +81,8 @@ const RECALL: &str = "WITH chosen AS (
             FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     WHERE entry = ANY (ARRAY(SELECT entry FROM chosen))";
 
-// The lock waits for an interim message that arrives at this moment, so that its number is read.
+// Resends a dead letter. The lock waits for an interim message that arrives at this moment, so that
+// its number is read.
 const RESEND: &str = "WITH entry AS (
         DELETE FROM bankrail_inbox_finished WHERE entry = $1 AND state = 'dead_letter'
         RETURNING entry, last_error)
@@ -95,7 +97,7 @@ const RESEND: &str = "WITH entry AS (
 
 // Deletes some completed messages from a position on, in the order of their index, and returns
 // their number and the position of the last. Each statement is short, so that others run in
-// between, and begins after the position, so that it does not read the rows that were just deleted.
+// between, and begins after the position, so that it does not read just deleted rows.
 const FORGET: &str = "WITH piece AS (
         SELECT entry, finished FROM bankrail_inbox_finished
         WHERE state = 'completed' AND finished < $1 AND (finished, entry) > ($2, $3)

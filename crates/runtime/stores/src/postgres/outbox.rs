@@ -47,8 +47,8 @@ const INSERT: &str = "WITH message AS (
         ELSE pg_notify('bankrail_outbox_' || 'bankrail_outbox_queue'::regclass::oid, '') IS NOT NULL
         END AS notified";
 
-// A message with its state, by the unique index of the sender's identification. `OFFSET 0` makes the
-// planner look up each row by its number, so that no plan joins whole tables.
+// Selects a message with its state, by the unique index of the sender's identification. `OFFSET 0`
+// makes the planner look up each row by its number, so that no plan joins whole tables.
 const BY_MESSAGE_ID: &str =
     "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
         message.enqueued, coalesce(finished.state, 'pending') AS state,
@@ -68,7 +68,8 @@ const RELEASE: &str = "UPDATE bankrail_outbox_queue
             FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
     WHERE entry = $1 AND owner = $2";
 
-// The comparison of `lease` selects the index of leases; there is no index of owners.
+// Releases the leases of these owners. The comparison of `lease` selects the index of leases; there
+// is no index of owners.
 const RELEASE_ALL: &str = "UPDATE bankrail_outbox_queue
     SET owner = NULL, until = NULL, lease = NULL,
         freed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
@@ -77,9 +78,10 @@ const RELEASE_ALL: &str = "UPDATE bankrail_outbox_queue
     WHERE owner = ANY ($1)
         AND lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)";
 
-// Free messages by a search of each endpoint's last ones, in the index of free messages, and leased
-// ones by the index of leases. The inner order keeps the planner from joining both in a walk through
-// all free messages. `SKIP LOCKED`: a locked message is being worked on.
+// Corrects the times of messages: finds free ones by a search of each endpoint's last ones, in the
+// index of free messages, and leased ones by the index of leases. The inner order prevents that the
+// planner joins both by a scan of all free messages. `SKIP LOCKED`: another transaction is changing
+// a locked message.
 const RECALL: &str = "WITH RECURSIVE first (endpoint) AS (
         (SELECT endpoint FROM bankrail_outbox_queue
         WHERE owner IS NULL ORDER BY endpoint, due, entry LIMIT 1)
@@ -157,7 +159,7 @@ const STOP: &str =
 
 // Deletes some finished messages from a position on, in the order of the index of messages that are
 // no dead letters, and returns their number and the position of the last. As in the inbox, each
-// statement is short and does not read the rows that were just deleted.
+// statement is short and does not read just deleted rows.
 const FORGET: &str = "WITH piece AS (
         SELECT entry, finished FROM bankrail_outbox_finished
         WHERE state <> 'dead_letter' AND finished < $1 AND (finished, entry) > ($2, $3)
@@ -166,8 +168,8 @@ const FORGET: &str = "WITH piece AS (
     SELECT finished, entry, count(*) OVER () AS forgotten FROM piece
     ORDER BY finished DESC, entry DESC LIMIT 1";
 
-// Joins as `Circuit::joined` does, in one statement, because several workers may open the circuit
-// of an endpoint at the same time.
+// Joins a circuit with the stored one as `Circuit::joined` does, in one statement, because several
+// workers may open the circuit of an endpoint at the same time.
 const HOLD_CIRCUIT: &str = "INSERT INTO bankrail_circuit AS kept
         (endpoint, openings, open_until, rests_until)
     VALUES ($1, $2, $3, $4)
@@ -176,7 +178,7 @@ const HOLD_CIRCUIT: &str = "INSERT INTO bankrail_circuit AS kept
         ELSE kept.open_until END,
     rests_until = greatest(kept.rests_until, excluded.rests_until)";
 
-// Healthy endpoints have no row, so this reads few.
+// Selects all circuits. Healthy endpoints have no row, so there are few.
 const CIRCUITS: &str =
     "SELECT endpoint, openings, open_until, rests_until FROM bankrail_circuit ORDER BY endpoint";
 

@@ -41,15 +41,16 @@ fn settings(set: &str, timeout: Duration) -> String {
     )
 }
 
-// A new connection has no such setting, unless a pooler has passed it on from another client.
+// Selects the mark of a used connection. A new connection has no such setting, unless a pooler has
+// passed it on from another client.
 const IS_NEW: &str = "SELECT coalesce(current_setting('bankrail.session', true), '')";
 
-// Set because the database may have another default: under another level two transactions could
-// store the same message.
+// Sets the isolation level, because the database may have another default, under which two
+// transactions could store the same message.
 const ISOLATION: &str = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
 // Restores the planner's defaults until the transaction ends, for the caller's statements and for
-// queries that read much.
+// queries of many rows.
 pub(super) const PLAN_FREELY: &str = "SET LOCAL enable_seqscan TO DEFAULT;
     SET LOCAL enable_bitmapscan TO DEFAULT;
     SET LOCAL enable_hashjoin TO DEFAULT;
@@ -219,7 +220,7 @@ impl Pool {
     }
 }
 
-// Without the configuration, which contains the password.
+// Prints no part of the configuration, which has the password.
 bankrail_values::impl_debug!(Pool, self; free: self.permits.available_permits());
 
 /// Notifications on a channel (`LISTEN`), from

@@ -15,7 +15,8 @@ use std::collections::{BTreeMap, HashMap};
 // of an account.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('bankrail_seen ' || $1, 0))";
 
-// `OFFSET 0` makes the planner look up each key by itself, so that no plan reads a whole account.
+// Selects the counts of keys. `OFFSET 0` makes the planner look up each key separately, so that no
+// plan reads a whole account.
 const KNOWN: &str = "SELECT known.* FROM unnest($2::bytea[]) AS wanted (key) CROSS JOIN LATERAL (
         SELECT key, count, day FROM bankrail_seen
         WHERE account = $1 AND bankrail_seen.key = wanted.key OFFSET 0) AS known";

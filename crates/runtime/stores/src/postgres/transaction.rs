@@ -15,10 +15,10 @@ mod work;
 
 pub use work::{PostgresWork, PostgresWorkFuture};
 
-// Each statement sees what was committed before it.
+// Begins a transaction in which each statement sees earlier commits.
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-// All statements see one state of the database.
+// Begins a transaction in which all statements see one state of the database.
 const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// The store inside the caller's transaction: operations take effect together with the caller's

@@ -8,8 +8,8 @@ use bankrail_mailbox::{ArchiveLabel, ArchiveRecord, ArchiveStore, OpaqueBytes};
 use bankrail_values::{StoreError, StoreErrorKind, StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-// `begin` counts the bytes of all records of a kind before this one, so that no statement adds up
-// the lengths of all records.
+// Selects the end of the last record. `begin` counts the bytes of all earlier records of a kind, so
+// that no statement adds up the lengths of all records.
 const END: &str = "SELECT begin + length(sealed) FROM bankrail_archive WHERE kind = ?1
     ORDER BY begin DESC LIMIT 1";
 

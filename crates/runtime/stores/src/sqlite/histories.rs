@@ -13,7 +13,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::Arc;
 use std::time::Duration;
 
-// Only changes by the own process are notified; those of others are polled for.
+// The interval of polling for changes of other processes: only the own process's changes are
+// notified.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 const NAMED: &str = "SELECT id FROM bankrail_history_name WHERE scope = ?1 AND name = ?2";

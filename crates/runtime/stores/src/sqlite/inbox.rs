@@ -30,18 +30,18 @@ const INSERT_KEY: &str = "INSERT INTO bankrail_inbox_key (key, id) VALUES (?1, ?
 const FOLLOW: &str =
     "UPDATE bankrail_inbox SET follows = ?2 WHERE id = ?1 AND state <> 'completed'";
 
-// Makes due entries ready, in the order of the index of waiting entries. The partial index holds no
+// Makes due entries ready, in the order of the index of waiting entries. The partial index has no
 // ready ones, and later entries are not read.
 const WAKE: &str =
     "UPDATE bankrail_inbox SET waits = NULL WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NOT NULL AND waits <= :now ORDER BY waits LIMIT :most)";
 
-// The next kind that has ready entries, in the index of ready entries by kind.
+// Selects the next kind with ready entries, in the index of ready entries by kind.
 const NEXT_KIND: &str = "SELECT kind FROM bankrail_inbox
     WHERE state = 'pending' AND waits IS NULL AND kind > ?1 ORDER BY kind LIMIT 1";
 
-// The ready entries of one kind, in the order of its index, so that entries of kinds that nobody
-// leases are not read.
+// Selects the ready entries of one kind, in the order of its index, so that entries of kinds
+// without a worker are not read.
 const READY: &str =
     "SELECT id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL AND kind = :kind
     AND (due <= :now OR attempts = 0) AND (until IS NULL OR until <= :now)
@@ -54,7 +54,8 @@ const TAKE: &str =
     "UPDATE bankrail_inbox SET owner = :owner, until = :until, waits = max(due, :until),
     attempts = attempts + 1 WHERE id = :id";
 
-// A subquery for the payload, so that an entry without one is found as unreadable.
+// Selects an entry, with a subquery for the payload, so that an entry without one is found as
+// unreadable.
 const FIND: &str =
     "SELECT id, kind, attributes, acknowledgement, received, conflicts_with, follows, state,
         attempts, last_error,
@@ -98,18 +99,19 @@ const RESEND: &str = "UPDATE bankrail_inbox
     SET state = 'pending', due = ?2, waits = NULL, finished = NULL, attempts = 0
     WHERE id = ?1 AND state = 'dead_letter'";
 
-// A bounded number of entries, so that other writes run in between.
+// Deletes a bounded number of entries, so that other writes run in between.
 const FORGET: &str = "DELETE FROM bankrail_inbox WHERE id IN (SELECT id FROM bankrail_inbox
     WHERE state = 'completed' AND finished < ?1 ORDER BY finished LIMIT ?2)";
 
-// `+ 0` keeps SQLite from walking the table in the order of `id` past all finished entries: it
-// reads the indexes of the pending ones instead.
+// Selects the oldest pending entry. `+ 0` prevents that SQLite scans the table in the order of `id`
+// past all finished entries, so that it reads the indexes of the pending ones.
 const OLDEST: &str = "SELECT received AS at FROM bankrail_inbox WHERE id = (SELECT min(id) FROM (
     SELECT min(id + 0) AS id FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL
     UNION ALL SELECT min(id + 0) FROM bankrail_inbox 
         WHERE state = 'pending' AND waits IS NOT NULL))";
 
-// The condition of each count is that of a partial index, which alone is read.
+// Counts the entries in each state. The condition of each count is that of a partial index, so only
+// that is read.
 const COUNTS: &str = "SELECT
     (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NULL)
         + (SELECT count(*) FROM bankrail_inbox WHERE state = 'pending' AND waits IS NOT NULL)

@@ -24,7 +24,7 @@ const INSERT: &str = "INSERT INTO bankrail_outbox
 
 const INSERT_BODY: &str = "INSERT INTO bankrail_outbox_body (id, body) VALUES (?1, ?2)";
 
-// A left join, so that an entry whose payload is missing is found as unreadable.
+// Selects an entry by a left join, so that one whose payload is missing is found as unreadable.
 const WITH_BODY: &str =
     "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
         deliveries, state
@@ -42,7 +42,7 @@ const RELEASE: &str =
 const RELEASE_ALL: &str =
     "UPDATE bankrail_outbox SET owner = NULL, until = NULL WHERE owner IS NOT NULL AND owner = ?1";
 
-// Of one endpoint, by the indexes of its pending and its leased messages.
+// Corrects the times of one endpoint's messages, by the indexes of its pending and its leased ones.
 const RECALL: &str = "UPDATE bankrail_outbox SET due = CASE WHEN due > ?2 THEN ?3 ELSE due END,
     owner = CASE WHEN until > ?2 THEN NULL ELSE owner END,
     until = CASE WHEN until > ?2 THEN NULL ELSE until END
@@ -65,8 +65,8 @@ const STOP: &str =
     "INSERT INTO bankrail_stopped (endpoint, since, stopped_by, reason) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (endpoint) DO NOTHING";
 
-// A bounded number of entries, so that other writes run in between. `INDEXED BY` keeps SQLite from
-// the index by state and endpoint, after which it would have to sort all delivered entries.
+// Deletes a bounded number of entries, so that other writes run in between. `INDEXED BY` prevents
+// that SQLite uses the index by state and endpoint and then sorts all delivered entries.
 const FORGET: &str = "DELETE FROM bankrail_outbox WHERE id IN (SELECT id FROM bankrail_outbox
         INDEXED BY bankrail_outbox_delivered
         WHERE state = 'delivered' AND finished < ?1 ORDER BY finished LIMIT ?2)";

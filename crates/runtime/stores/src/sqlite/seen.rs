@@ -12,8 +12,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 const COUNT: &str = "SELECT count FROM bankrail_seen WHERE account = ?1 AND key = ?2";
 
-// As `SeenEntry::recorded_over`: the later of two days is kept, and a key without a day stays
-// without one, because SQLite's `max` with NULL is NULL.
+// Records an entry as `SeenEntry::recorded_over` does. The later day stays, and a key without a day
+// stays without one, because SQLite's `max` with NULL is NULL.
 const RECORD: &str = "INSERT INTO bankrail_seen (account, key, count, day) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (account, key) DO UPDATE SET count = excluded.count, day = max(day, excluded.day)
     WHERE excluded.count > count";

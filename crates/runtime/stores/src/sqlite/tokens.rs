@@ -8,11 +8,11 @@ use bankrail_client_assertion::{ReplayKey, ReplayStore};
 use bankrail_values::{StoreFuture, Timestamp};
 use rusqlite::{Connection, params};
 
-// The condition of the update is that of `ReplayKey::is_free_at`.
+// Claims an assertion. The condition of the update is that of `ReplayKey::is_free_at`.
 const CLAIM: &str = "INSERT INTO bankrail_replay (key, expires) VALUES (?1, ?3)
     ON CONFLICT (key) DO UPDATE SET expires = excluded.expires WHERE expires < ?2";
 
-// 1024: `KEPT_CLAIMS`.
+// Deletes expired claims beyond the kept ones; 1024 is `KEPT_CLAIMS`.
 const SWEEP_CLAIMS: &str =
     "DELETE FROM bankrail_replay WHERE key = (SELECT key FROM bankrail_replay
     WHERE expires < ?1 ORDER BY expires DESC LIMIT 1 OFFSET 1024)";

@@ -20,7 +20,7 @@ use bankrail_values::Timestamp;
 use std::collections::BTreeMap;
 use tokio_postgres::Row;
 
-// Held until the transaction ends, so that leases run one after the other.
+// Locks the leases until the transaction ends, so that they run one after the other.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(
     hashtextextended('bankrail_inbox_cursor', 'bankrail_inbox_cursor'::regclass::oid::bigint))";
 
@@ -28,8 +28,8 @@ const READ: &str =
     "SELECT number, seen::text, waits_from, kinds, entries FROM bankrail_inbox_cursor
     ORDER BY number DESC LIMIT 1";
 
-// The messages of transactions that the last lease did not see, and the snapshot of this statement.
-// If there are many, the first messages of all instead, as in the outbox.
+// Selects the messages of transactions that the last lease did not see, and the snapshot of this
+// statement. If there are many, it selects the first messages of all instead, as in the outbox.
 const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS MATERIALIZED (
@@ -59,8 +59,8 @@ const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         UNION ALL SELECT * FROM fresh WHERE NOT (SELECT are FROM many)) AS place
     GROUP BY kind";
 
-// Makes messages ready whose time has come, in the order of the index of waiting messages.
-// `SKIP LOCKED`: a locked message is being changed by another transaction.
+// Makes due messages ready, in the order of the index of waiting messages. `SKIP LOCKED`: a locked
+// message is being changed by another transaction.
 const WAKE: &str = "WITH due AS (
         SELECT entry FROM bankrail_inbox_queue
         WHERE waits IS NOT NULL AND waits >= $1 AND waits <= $2
@@ -69,8 +69,9 @@ const WAKE: &str = "WITH due AS (
     WHERE entry = ANY (ARRAY(SELECT entry FROM due))
     RETURNING kind, entry";
 
-// The comparison of rows lets the planner use only the index by kind and number, also with old
-// statistics of the table. `SKIP LOCKED`: another transaction is changing a locked message.
+// Leases ready messages. The comparison of rows lets the planner use only the index by kind and
+// number, also with old statistics of the table. `SKIP LOCKED`: another transaction is changing a
+// locked message.
 const LEASE: &str = "WITH found AS (
         SELECT queue.entry FROM unnest($1::text[], $2::bigint[]) AS mark (kind, entry)
         CROSS JOIN LATERAL (SELECT queue.entry FROM bankrail_inbox_queue AS queue

@@ -8,15 +8,16 @@ use bankrail_mailbox::{EntryId, Incoming, KeyHash, KnownEntry, ReceiveDecision, 
 use bankrail_values::Timestamp;
 use tokio_postgres::Row;
 
-// Held until the transaction ends, so that two messages with a key in common are stored one after
-// the other. In ascending order, so that two receipts do not wait for each other's locks. The
-// number of a lock is the first eight bytes of the key; keys that share them wait without need.
+// Locks the keys until the transaction ends, so that two messages with a key in common are stored
+// one after the other. The locks are taken in ascending order, so that two receipts do not wait for
+// each other. The number of a lock is the first eight bytes of the key; different keys that share
+// them wait without need.
 const LOCK: &str =
     "SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number ORDER BY number";
 
-// Entries that have a key in common with the message. `OFFSET 0` makes the planner look up each one
-// by itself, so that no plan reads whole tables. Without locks on the rows, so that the sender does
-// not wait for a handler.
+// Selects the entries that have a key in common with the message. `OFFSET 0` makes the planner look
+// up each one separately, so that no plan reads whole tables. The rows are not locked, so that the
+// sender does not wait for a handler.
 const KNOWN: &str = "SELECT message.id, fingerprint, interim,
     coalesce(finished.state, 'pending') AS state,
         acknowledgement, conflicts_with
@@ -43,9 +44,9 @@ const INSERT: &str = "WITH message AS (
         FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)
     FROM message RETURNING entry";
 
-// Three statements in this order, each of which sees what was committed before it. The first waits
-// for a call that resends the result; it lets those pass that complete it or give it up. The second
-// waits for these, so that the third sees what became of the result.
+// The three statements run in this order, and each sees earlier commits. The first one waits for a
+// call that resends the result, but not for calls that complete it or make it a dead letter. The
+// second one waits for these, so that the third one sees the result's new state.
 const LOCK_RESULT: &str = "SELECT 1 FROM bankrail_inbox WHERE id = $1 FOR NO KEY UPDATE";
 
 const HOLD: &str = "UPDATE bankrail_inbox_queue SET follows = $2 WHERE entry = $1";

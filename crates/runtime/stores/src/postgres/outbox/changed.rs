@@ -66,8 +66,8 @@ const SETTLE_TIME: Duration = Duration::from_millis(15);
 /// is noticed.
 const PROBE_INTERVAL: Duration = Duration::from_secs(30);
 
-// PostgreSQL 14 and later then end this session, and free its locks, after three times
-// `PROBE_INTERVAL` without use: its program is stopped or cut off.
+// Bounds the session's idle time: PostgreSQL 14 and later end the session, and free its locks,
+// after three times `PROBE_INTERVAL` without use, because its program has stopped or is cut off.
 const BOUND: &str = "SELECT set_config(name, '90s', FALSE) FROM pg_settings
     WHERE name = 'idle_session_timeout' AND context = 'user'";
 

@@ -19,20 +19,20 @@ use tokio_postgres::Row;
 
 mod marks;
 
-// Held until the transaction ends, so that leases run one after the other.
+// Locks the leases until the transaction ends, so that they run one after the other.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(
     hashtextextended('bankrail_outbox_cursor', 'bankrail_outbox_cursor'::regclass::oid::bigint))";
 
-// All leases, including expired ones, the oldest first. The comparison selects the index of leases,
-// and begins behind the leases that have ended.
+// Selects all leases, including expired ones, the oldest first. The comparison selects the index of
+// leases, and begins behind the leases that have ended.
 const LEASED: &str = "SELECT entry, endpoint, due, until, lease FROM bankrail_outbox_queue
     WHERE lease >= (SELECT leases_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
     ORDER BY lease";
 
 const STOPPED: &str = "SELECT endpoint FROM bankrail_stopped";
 
-// The first due messages of each endpoint. The comparison of rows begins at the mark, in the index
-// of free messages, so that no row before it is read.
+// Selects the first due messages of each endpoint. The comparison of rows begins at the mark, in
+// the index of free messages, so that no row before it is read.
 const FREE: &str = "SELECT endpoint.name, found.entry, found.due
     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[]) 
         AS endpoint (name, due, entry, most)
@@ -55,7 +55,7 @@ const TAKE: &str = "WITH chosen AS (
     ORDER BY taken.lease";
 
 // Gives old leases new numbers, so that the search for leases does not read ended ones among them.
-// `coalesce` keeps the planner from the index of leases, which begins with the ended ones.
+// `coalesce` prevents that the planner uses the index of leases, which begins with the ended ones.
 const RENUMBER: &str = "WITH old AS (
         SELECT entry FROM bankrail_outbox_queue WHERE entry = ANY ($1) AND coalesce(lease, $2) < $2
         FOR UPDATE SKIP LOCKED)

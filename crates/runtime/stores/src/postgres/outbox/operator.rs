@@ -13,7 +13,7 @@ use bankrail_values::{StoreError, StoreFuture, Timestamp};
 
 mod list;
 
-// A message with its state, by its number, as in `BY_MESSAGE_ID`.
+// Selects a message with its state, by its number, like `BY_MESSAGE_ID`.
 const FIND: &str =
     "SELECT message.id, message.endpoint, message.kind, message_id, fingerprint, attributes, body,
         message.enqueued, coalesce(finished.state, 'pending') AS state,
@@ -26,7 +26,7 @@ const FIND: &str =
         SELECT * FROM bankrail_outbox_finished WHERE entry = message.id OFFSET 0) AS finished
         ON TRUE";
 
-// An entry without its payload.
+// Selects an entry without its payload.
 const SUMMARY: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
         coalesce(finished.state, 'pending') AS state,
         coalesce(queue.due, finished.due) AS due,
@@ -85,12 +85,12 @@ const DROP: &str = "WITH queued AS (
     SELECT entry, $3, $4
     FROM (SELECT entry FROM moved UNION ALL SELECT entry FROM given_up) AS dropped";
 
-// An entry that [`DROP`] has not dropped because of its lease.
+// Selects an entry that [`DROP`] has not dropped because of its lease.
 const OPEN: &str = "SELECT until FROM bankrail_outbox_queue WHERE entry = $1
     UNION ALL SELECT NULL FROM bankrail_outbox_finished WHERE entry = $1 AND state = 'dead_letter'";
 
-// Makes the first messages after a position due, in the order of the index of free messages.
-// `SKIP LOCKED`: a locked message is being dropped, or made due by another transaction.
+// Makes the first messages after a position due, in the order of the index of free messages. `SKIP
+// LOCKED`: another transaction is dropping a locked message, or is making it due.
 const MAKE_SOME_DUE: &str = "WITH piece AS (
         SELECT due, entry FROM bankrail_outbox_queue
         WHERE owner IS NULL AND endpoint = $1 AND (due, entry) > ($3, $4)

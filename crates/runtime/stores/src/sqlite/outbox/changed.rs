@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// the cost is the wake-up.
 const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
-// The number of the last message, which never falls (AUTOINCREMENT).
+// Selects the number of the last message, which never falls (AUTOINCREMENT).
 const LAST: &str = "SELECT seq FROM sqlite_sequence WHERE name = 'bankrail_outbox'";
 
 #[expect(

@@ -14,7 +14,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-// One search in the index of pending messages for each endpoint; `DISTINCT` would read all of them.
+// Selects the next endpoint by one search in the index of pending messages; `DISTINCT` would read
+// all messages.
 const NEXT_ENDPOINT: &str = "SELECT endpoint FROM bankrail_outbox
     WHERE state = 'pending' AND endpoint > ?1 ORDER BY endpoint LIMIT 1";
 

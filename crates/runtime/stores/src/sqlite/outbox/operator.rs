@@ -13,7 +13,7 @@ use bankrail_values::{StoreError, StoreFuture, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::BTreeMap;
 
-// As `WITH_BODY`, with the state of a dropped entry, which is not in the entry's row.
+// Selects like `WITH_BODY`, with the state of a dropped entry, which is not in the entry's row.
 const FIND: &str =
     "SELECT o.id, endpoint, kind, message_id, fingerprint, attributes, body, enqueued, due,
         deliveries, CASE WHEN EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = o.id)
@@ -36,8 +36,8 @@ const RESEND: &str =
     WHERE id = ?1 AND state <> 'pending'
         AND NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = ?1)";
 
-// All entries after one, in the order of the table, so that no more are read than are returned or
-// passed over.
+// Lists all entries after a given one, in the order of the table, so that only returned and skipped
+// ones are read.
 const LIST: &str =
     "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
         reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
@@ -46,7 +46,7 @@ const LIST: &str =
         AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
     ORDER BY id";
 
-// As `LIST`, for the dropped entries, all of which are read: operators drop few.
+// Lists the dropped entries like `LIST`. All of them are read, because operators drop few.
 const LIST_DROPPED: &str =
     "SELECT id, endpoint, kind, message_id, enqueued, due, deliveries, until, finished, dropped_by,
         reason, CASE WHEN dropped_by IS NULL THEN state ELSE 'dropped' END AS state
@@ -55,8 +55,8 @@ const LIST_DROPPED: &str =
         AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
     ORDER BY id";
 
-// Resends a bounded number of dead letters, so that other writes run in between: those after an
-// entry, so that each is resent once even if it fails again meanwhile.
+// Resends a bounded number of dead letters after an entry, so that other writes run in between, and
+// each is resent once even if it fails again meanwhile.
 const RESEND_SOME: &str = "UPDATE bankrail_outbox
     SET state = 'pending', due = ?2, finished = NULL, deliveries = 0
     WHERE id IN (SELECT id FROM bankrail_outbox
@@ -87,8 +87,8 @@ const RESUME: &str = "DELETE FROM bankrail_stopped WHERE endpoint = ?1";
 const STOPPED: &str =
     "SELECT endpoint, since, stopped_by, reason FROM bankrail_stopped ORDER BY endpoint";
 
-// The first message of an endpoint in a state after another one, by the index of endpoint and
-// state. `?6` includes dropped messages.
+// Selects the next message of an endpoint in a state, by the index of endpoint and state. `?6`
+// includes dropped messages.
 const NEXT: &str = "SELECT id FROM bankrail_outbox WHERE state = ?5 AND endpoint = ?1 AND id > ?2
     AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR enqueued < ?4)
     AND (?6 OR NOT EXISTS (SELECT 1 FROM bankrail_dropped WHERE entry = id)) ORDER BY id LIMIT 1";
@@ -96,7 +96,7 @@ const NEXT: &str = "SELECT id FROM bankrail_outbox WHERE state = ?5 AND endpoint
 /// Selects the endpoints that have any message.
 const COUNTED: &str = "SELECT endpoint FROM bankrail_outbox_count";
 
-// The triggers of the schema keep these counts, so that no query counts messages.
+// Selects the counts, which the triggers of the schema update, so that no query counts messages.
 const COUNTS: &str =
     "SELECT coalesce(sum(pending), 0) AS pending, coalesce(sum(delivered), 0) AS delivered,
         coalesce(sum(dead_letters), 0) AS dead_letters, coalesce(sum(dropped), 0) AS dropped
@@ -105,14 +105,16 @@ const COUNTS: &str =
 const COUNTS_OF_ENDPOINT: &str = "SELECT pending, delivered, dead_letters, dropped
     FROM bankrail_outbox_count WHERE endpoint = ?1";
 
-// `min(due)` is one search in the index of an endpoint's pending messages, which is by due time.
+// Selects backlogs. `min(due)` is one search in the index of an endpoint's pending messages, which
+// is by due time.
 const BACKLOGS: &str = "SELECT endpoint, pending, dead_letters,
         (SELECT min(due) FROM bankrail_outbox AS o
             WHERE state = 'pending' AND o.endpoint = c.endpoint) AS oldest
     FROM bankrail_outbox_count AS c WHERE endpoint > ?1 AND (pending > 0 OR dead_letters > 0)
     ORDER BY endpoint LIMIT ?2";
 
-// The first pending message of each endpoint, with one search in its index, and the first of these.
+// Selects the oldest of the first pending messages of all endpoints, each by one search in the
+// index.
 const OLDEST: &str = "SELECT enqueued AS at FROM bankrail_outbox WHERE id = (
     SELECT min((SELECT min(id) FROM bankrail_outbox AS o
         WHERE state = 'pending' AND o.endpoint = c.endpoint))

@@ -19,10 +19,10 @@ pub(super) const READ: &str = "SELECT number, leases_from, leases_to, marks_from
     WHERE number >= (SELECT marks_from FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1)
     ORDER BY number";
 
-// The first fresh message of each endpoint, and the snapshot of this statement. Fresh messages are
-// the free ones of transactions that the last lease did not see, found by the index of `freed`. If
-// there are many, the query returns the first free message of each endpoint instead: a lease that
-// did not end in time would find the same fresh messages again, and more.
+// Selects the first fresh message of each endpoint, and the snapshot of this statement. Fresh
+// messages are the free ones of transactions that the last lease did not see, found by the index of
+// `freed`. If there are many, the query returns the first free message of each endpoint instead: a
+// lease that did not end in time would find the same fresh messages again, and more.
 pub(super) const FRESH: &str = "WITH RECURSIVE state AS MATERIALIZED (
         SELECT seen FROM bankrail_outbox_cursor ORDER BY number DESC LIMIT 1),
     fresh AS MATERIALIZED (
@@ -60,9 +60,9 @@ const WRITE: &str = "INSERT INTO bankrail_outbox_cursor
 
 const DELETE: &str = "DELETE FROM bankrail_outbox_cursor WHERE number >= $1 AND number < $2";
 
-// The first instant at which a message can be leased: due, free of its lease, its endpoint neither
-// stopped nor held back by its circuit. Each part reads what a lease would: fresh messages, leases,
-// and the first message at each mark.
+// Selects the first instant at which a message can be leased: it is due, free of its lease, and its
+// endpoint is neither stopped nor held back by its circuit. Each part reads the same as a lease:
+// fresh messages, leases, and the first message at each mark.
 pub(super) const NEXT_DUE: &str = "WITH state AS MATERIALIZED (
         SELECT seen, leases_from, marks_from FROM bankrail_outbox_cursor
         ORDER BY number DESC LIMIT 1),

@@ -9,7 +9,7 @@ use bankrail_values::Timestamp;
 
 // In each query the subquery `page` finds the numbers of entries in an order that an index has.
 // `OFFSET 0` keeps that order, and makes the planner look up each entry by its number. So a page
-// reads only the rows that it returns or passes over.
+// reads only the rows that it returns or skips.
 //
 // `$1` is the number before the page, `$2` the maximum number of entries, `$3` a kind or NULL, `$4`
 // an instant or NULL, and `$5` the endpoint.
@@ -34,8 +34,8 @@ const LIST: &str = "SELECT message.id, message.endpoint, kind, message_id, enque
     WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
     ORDER BY page.entry LIMIT $2";
 
-// The order begins with the endpoint, here and in the other lists of an endpoint. Without it the
-// planner would use an index of all entries wherever it expects many of this endpoint.
+// The order begins with the endpoint, here and in the other lists of an endpoint. Otherwise the
+// planner would use an index of all entries when it expects many of this endpoint.
 const LIST_OF_ENDPOINT: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
         coalesce(finished.state, 'pending') AS state,
         coalesce(queue.due, finished.due) AS due,
@@ -77,8 +77,8 @@ const LIST_PENDING: &str = "SELECT message.id, message.endpoint, kind, message_i
     WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
     ORDER BY page.entry LIMIT $2";
 
-// In the order of all pending messages: an index of those of each endpoint in this order would have
-// to be written with each enqueue and lease.
+// Lists pending messages of an endpoint in the order of all pending ones, because each enqueue and
+// lease would have to write to an index by endpoint in this order.
 const LIST_PENDING_OF_ENDPOINT: &str =
     "SELECT message.id, message.endpoint, kind, message_id, enqueued,
         coalesce(finished.state, 'pending') AS state,
@@ -100,7 +100,7 @@ const LIST_PENDING_OF_ENDPOINT: &str =
     WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
     ORDER BY page.entry LIMIT $2";
 
-// In the order of all finished messages, nearly all of which are delivered.
+// Lists delivered messages in the order of all finished ones, nearly all of which are delivered.
 const LIST_DELIVERED: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
         coalesce(finished.state, 'pending') AS state,
         coalesce(queue.due, finished.due) AS due,
@@ -124,8 +124,8 @@ const LIST_DELIVERED: &str = "SELECT message.id, message.endpoint, kind, message
     WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
     ORDER BY page.entry LIMIT $2";
 
-// In the order of all messages of the endpoint: an index of the delivered ones would have to be
-// written with each delivery.
+// Lists delivered messages of an endpoint in the order of all its messages, because each delivery
+// would have to write to an index of the delivered ones.
 const LIST_DELIVERED_OF_ENDPOINT: &str =
     "SELECT message.id, message.endpoint, kind, message_id, enqueued,
         coalesce(finished.state, 'pending') AS state,
@@ -196,7 +196,8 @@ const LIST_DEAD_LETTERS_OF_ENDPOINT: &str =
     WHERE ($3 IS NULL OR kind = $3) AND ($4 IS NULL OR enqueued < $4)
     ORDER BY page.endpoint, page.entry LIMIT $2";
 
-// In the order of all dropped messages, of which there are few: operators drop them one by one.
+// Lists dropped messages in the order of all dropped ones, which are few because operators drop
+// messages one by one.
 const LIST_DROPPED: &str = "SELECT message.id, message.endpoint, kind, message_id, enqueued,
         coalesce(finished.state, 'pending') AS state,
         coalesce(queue.due, finished.due) AS due,
