@@ -313,8 +313,8 @@ impl SqlLedger<PostgresStore> {
     }
 }
 
-// Each engine has its own implementations, although they read alike: only of a known engine does
-// the compiler see that the futures are `Send`.
+// Each engine has its own implementations, although they are alike, because the compiler proves
+// that the futures are `Send` only for a known engine.
 
 #[cfg(feature = "sqlite")]
 impl Ledger for SqliteLedger {

@@ -75,7 +75,7 @@ pub struct Archived {
     pub body: Vec<u8>,
 }
 
-// Without its content.
+// Prints no part of the content.
 bankrail_values::impl_debug!(Archived, self; record: self.record, bytes: self.body.len());
 
 impl Archive {

@@ -107,7 +107,7 @@ impl PollPosition {
     ///
     /// # Errors
     /// [`PollPositionError`] for any other text. A caller may then begin at
-    /// [`PollPosition::start`]: no entry is handed over twice, because the store has them.
+    /// [`PollPosition::start`], and no entry is handed over twice, because the store has them.
     pub fn from_json(text: &str) -> Result<Self, PollPositionError> {
         Self::read(text).ok_or(PollPositionError)
     }

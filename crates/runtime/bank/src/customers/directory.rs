@@ -220,8 +220,8 @@ impl<S: Engine> SqlDirectory<S> {
     }
 }
 
-// Each engine has its own implementations, although they read alike: only of a known engine does
-// the compiler see that the futures are `Send`.
+// Each engine has its own implementations, although they are alike, because the compiler proves
+// that the futures are `Send` only for a known engine.
 
 #[cfg(feature = "sqlite")]
 impl Directory for SqliteDirectory {

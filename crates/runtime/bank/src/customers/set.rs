@@ -85,7 +85,7 @@ impl CustomerSet {
     }
 }
 
-// For directories that read only the customers that have changed.
+// These functions are for directories that read only changed customers.
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 impl CustomerSet {
     /// Returns the set with other customers added or replaced. The records that stay are shared.

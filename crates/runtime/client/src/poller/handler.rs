@@ -114,7 +114,7 @@ pub struct NewEntry {
     pub late: bool,
 }
 
-// Without the entry.
+// Prints no part of the entry.
 bankrail_values::impl_debug!(NewEntry, self; seen: self.seen, relation: self.relation, late: self.late);
 
 /// A handler of new entries. Functions from [`NewEntries`] to a future implement it.
