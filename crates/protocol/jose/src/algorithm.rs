@@ -10,19 +10,20 @@ pub const KEY_ENCRYPTION: &str = "RSA-OAEP";
 /// 5.2.5).
 pub const CONTENT_ENCRYPTION: &str = "A256CBC-HS512";
 
-/// The bytes of a content key: the first half is the MAC key, the second the encryption key.
+/// The length of a content key in bytes: the first half is the MAC key, the second the encryption
+/// key.
 pub const CONTENT_KEY_LEN: usize = 64;
-/// The bytes of an initialisation vector.
+/// The length of an initialisation vector in bytes.
 pub const IV_LEN: usize = 16;
-/// The bytes of an authentication tag, the first half of the MAC.
+/// The length of an authentication tag in bytes: the first half of the MAC.
 pub const TAG_LEN: usize = 32;
-/// The bytes of a block. A ciphertext is one block or more.
+/// The length of a cipher block in bytes. A ciphertext is one block or more.
 pub const BLOCK_LEN: usize = 16;
 
-/// The bits of a key that encrypts messages (Specification: "Secured payload envelope").
+/// The length of a key that encrypts messages, in bits (Specification: "Secured payload envelope").
 pub const ENCRYPTION_KEY_BITS: usize = 2048;
-/// The bits of a key that signs messages (Specification: "Secured payload envelope"). Client
-/// assertions have no such limit.
+/// The allowed lengths of a key that signs messages, in bits (Specification: "Secured payload
+/// envelope"). Keys of client assertions are not limited to them.
 pub const MESSAGE_SIGNING_KEY_BITS: [usize; 2] = [2048, 4096];
 
 /// The hash of [`SIGNATURE`].

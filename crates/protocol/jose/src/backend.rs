@@ -22,14 +22,15 @@ pub enum Backend {
     /// OpenSSL through `josekit`.
     #[cfg(feature = "josekit")]
     Josekit,
-    /// No security, for fuzzers: every signature verifies, and encrypted keys are not encrypted.
+    /// A library without security, for fuzzers: every signature verifies, and encrypted keys are
+    /// not encrypted.
     #[cfg(fuzzing)]
     Insecure,
 }
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl Backend {
-    /// The back ends that are compiled in, the default first.
+    /// The back ends that are compiled in, in order of preference; the first is the default.
     pub const ALL: &[Self] = &[
         #[cfg(feature = "aws-lc")]
         Self::AwsLc,
@@ -49,7 +50,7 @@ impl Backend {
     }
 }
 
-/// The operations that a library makes of keys.
+/// The operations that an RSA library performs with keys.
 pub(crate) trait Library {
     fn signer(&self, pkcs8: &[u8]) -> Result<Box<dyn Sign>, KeyError>;
     fn verifier(&self, public: &PublicKey) -> Result<Box<dyn Verify>, KeyError>;
@@ -59,7 +60,7 @@ pub(crate) trait Library {
     fn generate(&self, size: RsaSize) -> Result<Zeroizing<Vec<u8>>, KeyError>;
 }
 
-/// The first of [`Backend::ALL`].
+/// The default is the first of [`Backend::ALL`].
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl Default for Backend {
     fn default() -> Self {
@@ -74,29 +75,30 @@ impl Default for Backend {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused;
 
-/// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 section 8.2.1).
+/// Signing by RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 section 8.2.1).
 pub(crate) trait Sign: Send + Sync {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Refused>;
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused>;
 }
 
-/// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 section 8.2.2).
+/// Verifying by RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 section 8.2.2).
 pub(crate) trait Verify: Send + Sync {
     fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refused>;
 }
 
-/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.1, RFC 7518
-/// section 4.3).
+/// Encryption by RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.1,
+/// RFC 7518 section 4.3).
 pub(crate) trait Encrypt: Send + Sync {
     fn encrypt(&self, plain: &[u8]) -> Result<Vec<u8>, Refused>;
 }
 
-/// RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.2, RFC 7518
-/// section 4.3).
+/// Decryption by RSAES-OAEP with SHA-1, MGF1 with SHA-1 and an empty label (RFC 8017 section 7.1.2,
+/// RFC 7518 section 4.3).
 pub(crate) trait Decrypt: Send + Sync {
     fn decrypt(&self, encrypted: &[u8]) -> Result<Zeroizing<Vec<u8>>, Refused>;
 
-    /// Decrypts a content key, or returns `stand_in` if that fails. Both take the same time.
+    /// Decrypts a content key, or returns `stand_in` if that fails. Success and failure take the
+    /// same time.
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey;
 
     fn pkcs8_der(&self) -> Result<Zeroizing<Vec<u8>>, Refused>;

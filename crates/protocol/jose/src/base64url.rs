@@ -48,7 +48,7 @@ pub fn encode_into(bytes: &[u8], text: &mut String) {
     ENGINE.encode_string(bytes, text);
 }
 
-/// The number of characters in the encoding of this many bytes.
+/// Returns the number of characters in the encoding of this many bytes.
 #[must_use]
 pub const fn encoded_len(bytes: usize) -> usize {
     bytes

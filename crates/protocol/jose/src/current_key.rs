@@ -22,14 +22,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct CurrentKey<K>(Arc<RwLock<Arc<K>>>);
 
 impl<K> CurrentKey<K> {
-    /// Starts with this key, which can be replaced.
+    /// Starts with this key.
     #[must_use]
     pub fn new(key: K) -> Self {
         Self(Arc::new(RwLock::new(Arc::new(key))))
     }
 
-    /// The key in use now. An operation gets it once, and finishes with it when it is replaced
-    /// meanwhile.
+    /// Returns the key in use now. An operation that has got the key finishes with it, even if the
+    /// key is replaced meanwhile.
     #[must_use]
     pub fn get(&self) -> Arc<K> {
         // A writer only replaces the pointer, so a poisoned lock still guards a whole key.
@@ -49,7 +49,7 @@ impl<K> Clone for CurrentKey<K> {
     }
 }
 
-/// Prints the key as the key prints itself.
+/// Prints the inner key with its own `Debug`.
 impl<K: fmt::Debug> fmt::Debug for CurrentKey<K> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_tuple("CurrentKey").field(&*self.get()).finish()

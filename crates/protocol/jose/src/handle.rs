@@ -41,7 +41,7 @@ bankrail_values::options! {
     note = "choose `SigningKey`, `VerifyingKey`, `EncryptionKey` or `DecryptionKey`"
 )]
 pub trait KeyHandle: crate::Keyed + Clone {
-    /// The use.
+    /// The use that the key is bound to.
     const ROLE: crate::Role;
 
     /// Makes a handle of a JWK, with its `kid`.
@@ -57,10 +57,10 @@ pub trait KeyHandle: crate::Keyed + Clone {
 
 /// The module is private, so that only this crate declares uses.
 mod sealed {
-    /// A use of keys: the operation of a back end that performs it.
+    /// One use of keys, which holds the back end's operation for it.
     #[allow(unnameable_types, reason = "only this crate implements it")]
     pub trait Use: Clone + Send + Sync {
-        /// The use.
+        /// The role of the key in this use.
         const ROLE: crate::Role;
 
         /// The name of the key's type, for `Debug`.

@@ -4,7 +4,7 @@ use crate::{algorithm, base64url};
 use bankrail_values::excerpt;
 use bankrail_values::json::{self, JsonError, JsonLimits, JsonMember, JsonObject, JsonValue};
 
-/// The values that a header must have, and its longest length.
+/// The values that a header must have, and its maximum length.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct HeaderRules {
@@ -14,12 +14,12 @@ pub struct HeaderRules {
     pub enc: Option<&'static str>,
     /// Allows `zip` to be `DEF`.
     pub zip: bool,
-    /// The most bytes of the decoded header.
+    /// The maximum length of the decoded header, in bytes.
     pub max_header_bytes: usize,
 }
 
 impl HeaderRules {
-    /// Rules for a JWS header: `alg` is `RS256`, no `enc`, no `zip`.
+    /// Returns the rules for a JWS header: `alg` is `RS256`, no `enc`, no `zip`.
     #[must_use]
     pub const fn signature(max_header_bytes: usize) -> Self {
         Self {
@@ -30,8 +30,8 @@ impl HeaderRules {
         }
     }
 
-    /// Rules for a JWE header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` may be
-    /// `DEF` if allowed.
+    /// Returns the rules for a JWE header: `alg` is `RSA-OAEP`, `enc` is `A256CBC-HS512`, `zip` may
+    /// be `DEF` if allowed.
     #[must_use]
     pub const fn encryption(max_header_bytes: usize, zip: bool) -> Self {
         Self {
@@ -52,17 +52,17 @@ pub struct JoseHeader {
     members: Vec<HeaderMember>,
 }
 
-/// A member of a [`JoseHeader`].
+/// One member of a [`JoseHeader`].
 #[derive(Clone, Debug, PartialEq)]
 struct HeaderMember {
     name: Box<str>,
     json: Box<str>,
-    /// The value, if it is a string.
+    /// The string value; `None` if the value is of another type.
     text: Option<Box<str>>,
 }
 
-/// Members that carry a key or an address of one. They are never used, so a header with one is
-/// refused.
+/// Members that carry a key or the address of a key. This crate never uses a key from a header, so
+/// it refuses a header with such a member.
 const KEY_REFERENCES: [&str; 4] = ["jwk", "jku", "x5u", "x5c"];
 const TEXTS: [&str; 6] = ["alg", "enc", "kid", "typ", "cty", "zip"];
 const LIMITS: JsonLimits = JsonLimits::new().max_depth(8).max_values(64);
@@ -97,19 +97,19 @@ impl JoseHeader {
         })
     }
 
-    /// `kid`, the key ID.
+    /// Returns `kid`, the key ID.
     #[must_use]
     pub fn kid(&self) -> Option<&str> {
         self.member_text("kid")
     }
 
-    /// `typ`, the media type of the whole token.
+    /// Returns `typ`, the media type of the whole token.
     #[must_use]
     pub fn typ(&self) -> Option<&str> {
         self.member_text("typ")
     }
 
-    /// `cty`, the media type of the payload.
+    /// Returns `cty`, the media type of the payload.
     #[must_use]
     pub fn cty(&self) -> Option<&str> {
         self.member_text("cty")
@@ -121,13 +121,13 @@ impl JoseHeader {
         self.member_text("zip").is_some()
     }
 
-    /// The value of a member that is a string.
+    /// Returns the value of a member that is a string.
     #[must_use]
     pub fn member_text(&self, name: &str) -> Option<&str> {
         self.member(name)?.text.as_deref()
     }
 
-    /// The JSON text of a member, as received.
+    /// Returns the JSON text of a member, as received.
     #[must_use]
     pub fn member_json(&self, name: &str) -> Option<&str> {
         self.member(name).map(|member| &*member.json)
@@ -165,7 +165,7 @@ impl HeaderRules {
                 return Err(JoseHeaderError::NotText { name });
             }
         }
-        // The receiver chooses the algorithms: a token that could choose would choose weak ones.
+        // The receiver chooses the algorithms: a token that chose them could choose weak ones.
         expect(members, "alg", Some(self.alg))?;
         expect(members, "enc", self.enc)?;
         match (members.get("zip").and_then(JsonValue::as_str), self.zip) {
@@ -207,23 +207,23 @@ pub fn is_media_type(found: &str, expected: &str) -> bool {
     bare(found).eq_ignore_ascii_case(bare(expected))
 }
 
-/// A protected header that is refused. The error may hold text from the sender: log it, do not send
-/// it back.
+/// A protected header that is refused. The error may hold text from the sender: log the error, and
+/// do not send it back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoseHeaderError {
-    /// Longer than allowed.
+    /// The encoded header is longer than allowed.
     #[error("expected a header of at most {max} characters, found {found}")]
     TooLong {
-        /// The characters found.
+        /// The number of characters found.
         found: usize,
-        /// The maximum.
+        /// The maximum number of characters.
         max: usize,
     },
-    /// Not canonical base64url.
+    /// The header is not canonical base64url.
     #[error("expected a header in canonical base64url without padding")]
     NotBase64url,
-    /// Not one JSON object without duplicate members.
+    /// The header is not one JSON object without duplicate members.
     #[error("the header is not acceptable JSON: {0}")]
     NotObject(JsonError),
     /// A required member is absent.
@@ -257,7 +257,7 @@ pub enum JoseHeaderError {
 }
 
 impl JoseHeaderError {
-    /// The name of the member that is refused, if it is one of the profile's.
+    /// Returns the name of the member that is refused, if it is one of the profile's.
     #[must_use]
     pub fn member(&self) -> Option<&'static str> {
         match self {
@@ -269,7 +269,7 @@ impl JoseHeaderError {
         }
     }
 
-    /// [`JoseHeaderError::Unsupported`] with the value found, cut and escaped.
+    /// Returns [`JoseHeaderError::Unsupported`] with the value found, cut and escaped.
     #[must_use]
     pub fn unsupported(name: &'static str, expected: &'static str, found: &str) -> Self {
         Self::Unsupported {

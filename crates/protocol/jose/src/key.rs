@@ -1,4 +1,4 @@
-//! Keys that were read and checked, not yet bound to a use.
+//! RSA keys that were read and checked, but are not yet bound to a use.
 
 mod error;
 mod file;

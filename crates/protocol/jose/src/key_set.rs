@@ -4,21 +4,21 @@ use crate::CurrentKey;
 use std::fmt;
 use std::sync::Arc;
 
-/// A key that may have a `kid`. Every key handle is one.
+/// A key that may have a `kid`. Every key handle implements this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no key that may have a `kid`",
     label = "not a key",
     note = "choose `SigningKey`, `VerifyingKey`, `EncryptionKey` or `DecryptionKey`, or implement `RemoteDecrypter`"
 )]
 pub trait Keyed {
-    /// The `kid`, if the key has one.
+    /// Returns the `kid`, if the key has one.
     fn kid(&self) -> Option<&str>;
 }
 
 /// Several keys for one use, selected by `kid`, replaceable while in use.
 ///
 /// - A token's `kid` selects the keys with that `kid`, at most [`KeySet::MAX_TRIED`]: a sender may
-///   have replaced a key under its old name. A token with an unknown `kid` is refused.
+///   have replaced a key and kept its `kid`. A token with an unknown `kid` is refused.
 /// - A token without `kid` is tried with every key if the set has at most [`KeySet::MAX_TRIED`]
 ///   keys, and refused otherwise.
 /// - In a set whose keys have no `kid`, a token's `kid` is ignored.
@@ -34,7 +34,7 @@ impl<K: Keyed + Clone> KeySet<K> {
     /// The maximum number of keys of a set.
     pub const MAX_KEYS: usize = 64;
 
-    /// A set of these keys, in the order in which they are tried.
+    /// Returns a set of these keys, in the order in which they are tried.
     ///
     /// # Errors
     /// [`KeySetError`] if there are no keys or too many, if only some have a `kid`, or if more than
@@ -84,7 +84,7 @@ impl<K> KeySet<K> {
         Self(CurrentKey::new(keys))
     }
 
-    /// The current keys.
+    /// Returns the current keys.
     #[must_use]
     pub fn keys(&self) -> Arc<Vec<K>> {
         self.0.get()
@@ -93,7 +93,7 @@ impl<K> KeySet<K> {
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl<K: crate::KeyHandle> KeySet<K> {
-    /// Makes a key set of the keys of a JWK set that are meant for this use.
+    /// Makes a key set of those keys of a JWK set that are meant for this use.
     ///
     /// - Keys for other uses are left out: a JWK set often holds keys for several uses.
     /// - Keys for this use that are refused, for example for their size, are returned with the
@@ -130,9 +130,10 @@ impl<K: crate::KeyHandle> KeySet<K> {
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl crate::JwkSet {
-    /// The keys that are meant for this use, each with its index, also where several have the same
-    /// `kid`; and those that are refused, beside [`JwkSet::unusable`](crate::JwkSet::unusable). A
-    /// key for another use is left out, or refused if the set has nothing else.
+    /// Returns the keys that are meant for this use, each with its index, even if several have the
+    /// same `kid`; and the keys that are refused, in addition to
+    /// [`JwkSet::unusable`](crate::JwkSet::unusable). A key for another use is left out, or refused
+    /// if the set has nothing else.
     pub fn for_use<K: crate::KeyHandle>(
         &self,
         options: &crate::KeyOptions,
@@ -150,8 +151,8 @@ impl crate::JwkSet {
                 Err(error) => drop(other_use.get_or_insert(unusable(error))),
             }
         }
-        // Keys for another use are usual beside those for this one, and reported only where nothing
-        // else explains that there is none.
+        // A JWK set usually also has keys for other uses. Report them only if nothing else explains
+        // that there is no key for this use.
         if keys.is_empty() && refused.is_empty() && self.unusable().is_empty() {
             refused.extend(other_use);
         }
@@ -159,7 +160,7 @@ impl crate::JwkSet {
     }
 }
 
-/// Leaves out the keys of a JWK set that a token's `kid` would not select: keys without `kid`
+/// Leaves out the keys of a JWK set that a token could not select by `kid`: keys without `kid`
 /// beside keys with one, and keys whose `kid` too many earlier ones have.
 fn unambiguous<K: Keyed + Clone>(
     keys: Vec<(usize, K)>,
@@ -264,11 +265,11 @@ pub enum SelectError {
     },
 }
 
-/// Keys that do not make a [`KeySet`].
+/// The reason why keys do not make a [`KeySet`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeySetError {
-    /// No keys.
+    /// There are no keys.
     #[error("expected at least one key, found none")]
     Empty,
     /// The JWK set has keys, but none of them is usable for this use.
@@ -277,16 +278,16 @@ pub enum KeySetError {
         /// The index of the first key refused, counted from zero. A key for another use counts only
         /// if there are no others.
         index: usize,
-        /// The reason why it was refused.
+        /// The reason why the key was refused.
         reason: String,
     },
-    /// More than [`KeySet::MAX_KEYS`] keys.
+    /// There are more than [`KeySet::MAX_KEYS`] keys.
     #[error("expected at most {max} keys, found more")]
     TooMany {
-        /// The maximum.
+        /// The maximum number of keys.
         max: usize,
     },
-    /// More keys with one `kid` than are tried for a token.
+    /// There are more keys with one `kid` than are tried for a token.
     #[error("expected at most {max} keys with the kid {kid:?}, found more")]
     TooManySameKid {
         /// The `kid`.
@@ -297,7 +298,7 @@ pub enum KeySetError {
     /// Some keys have a `kid` and some do not, so that a token's `kid` would be ambiguous.
     #[error("expected a kid on all keys of the set or on none, found it on some")]
     PartlyNamed,
-    /// More keys without `kid` than are tried for a token.
+    /// There are more keys without `kid` than are tried for a token.
     #[error("expected at most {max} keys without kid, found more")]
     TooManyUnnamed {
         /// The maximum number of keys that are tried.
@@ -307,7 +308,8 @@ pub enum KeySetError {
 
 fn check<K: Keyed + Clone>(keys: impl IntoIterator<Item = K>) -> Result<Vec<K>, KeySetError> {
     let max = KeySet::<K>::MAX_KEYS;
-    // One more than the maximum, so that an endless iterator ends and too many are noticed.
+    // Takes one key more than the maximum, so that too many keys are noticed and an endless
+    // iterator ends.
     let keys: Vec<K> = keys.into_iter().take(max + 1).collect();
     if keys.is_empty() {
         return Err(KeySetError::Empty);

@@ -1,6 +1,6 @@
 //! Private keys in an HSM or a key service.
 //!
-//! There are two ways to use one:
+//! There are two ways to use such a key:
 //! - Without I/O: [`jws::prepare`](crate::jws::prepare) returns the bytes to sign and then takes
 //!   the signature.
 //! - With I/O: [`RemoteSigner`] and [`RemoteDecrypter`] are object-safe traits whose methods return
@@ -30,7 +30,7 @@ pub struct RemoteError {
 }
 
 impl RemoteError {
-    /// A temporary fault: no connection, a timeout, throttling.
+    /// Returns a temporary fault, such as a missing connection, a timeout or throttling.
     pub fn retryable(source: impl Into<Source>) -> Self {
         Self {
             retryable: true,
@@ -38,7 +38,7 @@ impl RemoteError {
         }
     }
 
-    /// A permanent fault: no such key, no permission.
+    /// Returns a permanent fault, such as a missing key or permission.
     pub fn permanent(source: impl Into<Source>) -> Self {
         Self {
             retryable: false,
@@ -66,19 +66,19 @@ pub struct SignRequest<'a> {
 }
 
 impl<'a> SignRequest<'a> {
-    /// A request to sign these bytes.
+    /// Returns a request to sign these bytes.
     #[must_use]
     pub fn new(message: &'a [u8]) -> Self {
         Self { message }
     }
 
-    /// The bytes, for services that compute the digest themselves.
+    /// Returns the bytes, for services that compute the digest themselves.
     #[must_use]
     pub fn message(&self) -> &'a [u8] {
         self.message
     }
 
-    /// The SHA-256 digest of the bytes, for services that sign digests (PKCS#1 v1.5).
+    /// Returns the SHA-256 digest of the bytes, for services that sign digests (PKCS#1 v1.5).
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
         SignatureHash::digest(self.message).into()
@@ -93,11 +93,11 @@ impl<'a> SignRequest<'a> {
     note = "a `SigningKey` is in memory: pass it to the constructor `new`, not to `remote`"
 )]
 pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
-    /// The public half, with the `kid` for headers. Each signature is checked with it before it is
-    /// used.
+    /// Returns the public half, with the `kid` for headers. Each signature is checked with it
+    /// before it is used.
     ///
-    /// It may change when the key is replaced: a signature of a key that was replaced between this
-    /// call and [`RemoteSigner::sign`] is not used, and requested once more under the new `kid`.
+    /// The key may be replaced between this call and [`RemoteSigner::sign`]. The signature is then
+    /// discarded and requested once more under the new `kid`.
     fn verifying_key(&self) -> VerifyingKey;
 
     /// Makes an RS256 signature (RSASSA-PKCS1-v1_5 with SHA-256).
@@ -106,8 +106,8 @@ pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
 
 /// A private decryption key that is reached by I/O.
 ///
-/// Several make a [`KeySet`](crate::KeySet), for rotation. Use `Arc<dyn RemoteDecrypter>` for keys
-/// of different types.
+/// Several decrypters make a [`KeySet`](crate::KeySet), for rotation. Use `Arc<dyn
+/// RemoteDecrypter>` for keys of different types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not decrypt by I/O",
     label = "not a `RemoteDecrypter`",
@@ -115,7 +115,7 @@ pub trait RemoteSigner: Send + Sync + std::fmt::Debug {
     note = "a `DecryptionKey` is in memory: pass it to the constructor `new`, not to `remote`"
 )]
 pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
-    /// The public half, with the `kid` that headers carry.
+    /// Returns the public half, with the `kid` that headers carry.
     fn encryption_key(&self) -> &EncryptionKey;
 
     /// Decrypts by RSA-OAEP with SHA-1 and an empty label.
@@ -131,12 +131,13 @@ pub trait RemoteDecrypter: Send + Sync + std::fmt::Debug {
 pub enum DecryptionOutcome {
     /// The content key.
     Key(Zeroizing<Vec<u8>>),
-    /// The bytes cannot be decrypted by this key.
+    /// The service cannot decrypt the bytes with this key.
     CannotDecrypt,
 }
 
 impl DecryptionOutcome {
-    /// The content key, or an empty slice.
+    /// Returns the bytes of the content key, or an empty slice for
+    /// [`DecryptionOutcome::CannotDecrypt`].
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         match self {
@@ -169,7 +170,7 @@ impl<T: RemoteDecrypter + ?Sized> RemoteDecrypter for std::sync::Arc<T> {
     }
 }
 
-/// The `kid` is that of the public half.
+/// The `kid` of a remote key is that of its public half.
 #[diagnostic::do_not_recommend]
 impl<T: RemoteDecrypter> Keyed for T {
     fn kid(&self) -> Option<&str> {

@@ -127,8 +127,8 @@ impl Decrypt for Decrypter {
 
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
         // AWS-LC checks the padding in constant time. A failure adds an entry to its error queue:
-        // about 30 ns of 281 µs, which took 90,000 pairs of measurements to show. It is the same
-        // for every bad padding, and so shows nothing that Manger's attack could use.
+        // about 30 ns of 281 µs, which took 90,000 pairs of measurements to show. The entry is the
+        // same for every bad padding, so its time reveals nothing that Manger's attack could use.
         let decrypted = self.decrypt(encrypted);
         stand_in.or(decrypted.as_deref().map(Vec::as_slice).unwrap_or_default())
     }

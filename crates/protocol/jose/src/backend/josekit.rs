@@ -109,14 +109,14 @@ impl Decrypt for Decrypter {
         self.raw_decrypt(encrypted, Padding::PKCS1_OAEP)
     }
 
-    /// Decrypts without padding and decodes the padding in constant time. OpenSSL's own failure
-    /// builds an error with texts, and josekit's one with a back trace if the environment asks for
-    /// it. Both take measurably longer.
+    /// Decrypts without padding and then decodes the padding in constant time. A failure in
+    /// OpenSSL's own decoding builds an error with texts, and in josekit's an error with a back
+    /// trace if the environment requests one; both take measurably longer than a success.
     fn content_key(&self, encrypted: &[u8], stand_in: ContentKey) -> ContentKey {
         match self.raw_decrypt(encrypted, Padding::NONE) {
             Ok(mut encoded) => oaep::content_key(&mut encoded, stand_in),
             // OpenSSL refuses only a number that is not smaller than the modulus, which anybody can
-            // see: the stand-in reveals nothing.
+            // see in the message, so returning the stand-in at once reveals nothing.
             Err(Refused) => stand_in,
         }
     }

@@ -13,7 +13,7 @@ impl ContentKey {
     /// The length of a content key, in bytes.
     pub const LEN: usize = CONTENT_KEY_LEN;
 
-    /// A new random content key.
+    /// Returns a new random content key.
     ///
     /// # Errors
     /// [`RandomnessError`] if the system gives no random bytes.
@@ -23,10 +23,10 @@ impl ContentKey {
         Ok(Self(bytes))
     }
 
-    /// `decrypted` if it is 64 bytes long, otherwise `self`.
+    /// Returns `decrypted` as a content key if it is 64 bytes long, otherwise `self`.
     ///
-    /// It turns the answer of a remote key into a content key: call it on [`ContentKey::random`],
-    /// with an empty slice if the remote key could not decrypt.
+    /// Use it for the answer of a remote key: call it on [`ContentKey::random`], with an empty
+    /// slice if the remote key could not decrypt, so that a failure looks like a wrong content key.
     #[must_use]
     pub fn or(mut self, decrypted: &[u8]) -> Self {
         if decrypted.len() == Self::LEN {
@@ -40,13 +40,13 @@ impl ContentKey {
         &mut self.0
     }
 
-    /// The MAC key and the encryption key.
+    /// Returns the MAC key and the encryption key.
     #[must_use]
     pub fn expose_halves(&self) -> (&[u8], &[u8]) {
         self.0.split_at(Self::LEN / 2)
     }
 
-    /// The bytes.
+    /// Returns the 64 bytes of the key.
     #[must_use]
     pub fn expose_secret(&self) -> &[u8; Self::LEN] {
         &self.0

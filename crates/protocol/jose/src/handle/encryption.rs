@@ -103,7 +103,7 @@ impl DecryptionKey {
         self.public_half.public_key().modulus_len()
     }
 
-    /// Decrypts an encrypted key, or fails.
+    /// Decrypts an encrypted key.
     ///
     /// To open a message use [`DecryptionKey::content_key`], which hides a failure: a sender who
     /// can distinguish success from failure can decrypt messages of others (RFC 7516 section 11.5).

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 /// A use of private keys: [`Signing`](crate::Signing) or [`Decryption`](crate::Decryption). Only
 /// this crate implements it.
 pub trait PrivateUse: super::Use {
-    /// The use of the public half.
+    /// The use of the public half of the key.
     type Public: PublicUse;
 
     /// Binds a checked key to the use.
@@ -32,7 +32,7 @@ pub trait PrivateUse: super::Use {
 /// A private key for one use: [`SigningKey`](crate::SigningKey) or
 /// [`DecryptionKey`](crate::DecryptionKey).
 ///
-/// It is parsed once and cheap to clone. `Debug` prints the `kid` only.
+/// The key is parsed once, and the handle is cheap to clone. `Debug` prints the `kid` only.
 #[derive(Clone)]
 pub struct PrivateKeyFor<U: PrivateUse> {
     pub(super) public_half: PublicKeyFor<U::Public>,
@@ -41,8 +41,8 @@ pub struct PrivateKeyFor<U: PrivateUse> {
 
 #[cfg(any(feature = "aws-lc", feature = "josekit"))]
 impl<U: PrivateUse> PrivateKeyFor<U> {
-    /// Binds a checked key to this use. A trial run performs the operation once, and finds numbers
-    /// that passed every check but do not work.
+    /// Binds a checked key to this use. A trial run performs the operation once, to detect key
+    /// numbers that passed every check but do not work.
     ///
     /// # Errors
     /// [`KeyError`] if the size is not allowed or the back end refuses the key.
@@ -71,8 +71,8 @@ impl<U: PrivateUse> PrivateKeyFor<U> {
     /// Makes a handle of a private JWK, with its `kid`.
     ///
     /// # Errors
-    /// [`KeyError`] if it is a public key, or if `use`, `key_ops`, `alg` or the key's size do not
-    /// allow it.
+    /// [`KeyError`] if the JWK is a public key, or if its `use`, `key_ops`, `alg` or size do not
+    /// allow this use.
     pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
         jwk.allows(U::ROLE)?;
         let key = jwk.private_key().ok_or(KeyError::NotAllowed {

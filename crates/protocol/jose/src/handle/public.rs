@@ -53,7 +53,7 @@ impl<U: PublicUse> PublicKeyFor<U> {
     /// Makes a handle of the public half of a JWK, with its `kid`.
     ///
     /// # Errors
-    /// [`KeyError`] if `use`, `key_ops`, `alg` or the key's size do not allow it.
+    /// [`KeyError`] if the JWK's `use`, `key_ops`, `alg` or size do not allow this use.
     pub fn from_jwk(jwk: &Jwk, options: &KeyOptions) -> Result<Self, KeyError> {
         jwk.allows(U::ROLE)?;
         let key = Self::from_public_key(jwk.public_key().clone(), options)?;

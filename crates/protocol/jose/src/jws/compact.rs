@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::{Verified, VerifyError, VerifyOptions};
 
-/// A well-formed compact RS256 signature. The signature was not checked yet.
+/// A well-formed compact RS256 signature. The signature has not been checked.
 pub struct Compact<'a> {
     signing_input: &'a str,
     header: JoseHeader,
@@ -46,13 +46,13 @@ impl<'a> Compact<'a> {
         })
     }
 
-    /// Returns the header, not verified.
+    /// Returns the header, which is not verified.
     #[must_use]
     pub fn header(&self) -> &JoseHeader {
         &self.header
     }
 
-    /// Returns the payload, not verified. Use it only to find out whose keys to look up.
+    /// Returns the payload, which is not verified. Use it only to find out whose keys to look up.
     #[must_use]
     pub fn unverified_payload(&self) -> &[u8] {
         &self.payload
@@ -106,28 +106,28 @@ fn split(token: &str) -> Result<[&str; 3], ParseError> {
 }
 
 /// A token that is not a well-formed compact RS256 signature. The error may hold text from the
-/// sender: log it, do not send it back.
+/// sender: log the error, and do not send it back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// Longer than allowed.
+    /// The token is longer than allowed.
     #[error("expected a token of at most {max} bytes, found {found}")]
     TooLong {
-        /// The bytes found.
+        /// The length found, in bytes.
         found: usize,
-        /// The maximum.
+        /// The maximum, in bytes.
         max: usize,
     },
-    /// Not three parts separated by dots.
+    /// The token does not have three parts separated by dots.
     #[error("expected three parts separated by dots, found {found}")]
     Parts {
-        /// The parts found.
+        /// The number of parts found.
         found: usize,
     },
     /// A part that is not canonical base64url.
     #[error("expected a {part} in canonical base64url without padding")]
     NotBase64url {
-        /// The part.
+        /// The name of the part.
         part: &'static str,
     },
     /// The header is refused.

@@ -24,7 +24,7 @@ options! {
     }
 }
 
-/// Members with methods of their own, and members that `JoseHeader` refuses or interprets.
+/// Members that have their own methods here, and members that `JoseHeader` refuses or interprets.
 const RESERVED: [&str; 12] = [
     "alg", "typ", "cty", "kid", "enc", "zip", "crit", "b64", "jwk", "jku", "x5u", "x5c",
 ];
@@ -53,7 +53,7 @@ impl JwsHeader {
         Ok(self)
     }
 
-    /// The header as JSON, for a key with this `kid`.
+    /// Returns the header as JSON, for a key with this `kid`.
     #[must_use]
     pub fn to_json(&self, key_kid: Option<&str>) -> String {
         let own = JsonObjectWriter::new()
@@ -89,7 +89,7 @@ pub async fn sign_remote(
     payload: &[u8],
 ) -> Result<String, SignError> {
     let mut public = key.verifying_key();
-    // Once only: a service whose key changes with each call would be asked without end.
+    // Retries only once: a service whose key changes with each call would be called without end.
     let mut again = true;
     loop {
         let prepared = prepare(header, public.kid(), payload);
@@ -100,7 +100,8 @@ pub async fn sign_remote(
                 if now.public_key() == public.public_key() {
                     return Err(SignError::NotThisKey);
                 }
-                // The key was replaced meanwhile, and the header has the old `kid`.
+                // The key was replaced after the header was written, so the header has the old
+                // `kid`.
                 (public, again) = (now, false);
             }
             finished => return finished,
@@ -124,25 +125,26 @@ pub fn prepare(header: &JwsHeader, key_kid: Option<&str>, payload: &[u8]) -> Pre
     Prepared { token }
 }
 
-/// A token without its signature. Overwritten if it is dropped before [`Prepared::finish`].
+/// A token without its signature. The text is overwritten if it is dropped before
+/// [`Prepared::finish`].
 ///
-/// `Debug` prints its length only.
+/// `Debug` prints only the length.
 pub struct Prepared {
     token: Zeroizing<String>,
 }
 
 impl Prepared {
-    /// The request to sign.
+    /// Returns the request to sign.
     #[must_use]
     pub fn request(&self) -> SignRequest<'_> {
         SignRequest::new(self.token.as_bytes())
     }
 
-    /// Checks the signature and adds it. An invalid one must not leave: the receiver would refuse
-    /// it, and a faulty RSA signature can reveal the private key.
+    /// Checks the signature and adds it. An invalid signature must never be sent: the receiver
+    /// would refuse it, and a faulty RSA signature can reveal the private key.
     ///
     /// # Errors
-    /// [`SignError::NotThisKey`] if it is not valid for `key`.
+    /// [`SignError::NotThisKey`] if the signature is not valid for `key`.
     pub fn finish(self, signature: &[u8], key: &VerifyingKey) -> Result<String, SignError> {
         key.verify(self.token.as_bytes(), signature)
             .map_err(|_| SignError::NotThisKey)?;

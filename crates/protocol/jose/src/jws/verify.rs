@@ -6,12 +6,12 @@ use crate::{KeyLookup, SelectError, VerifyingKey};
 use zeroize::Zeroizing;
 
 bankrail_values::options! {
-    /// The bounds on a token.
+    /// The bounds on the length of a token and its header.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct VerifyOptions {
-        /// The longest token, in bytes. Default: 64 KiB.
+        /// The maximum length of a token, in bytes. Default: 64 KiB.
         pub(super) max_token_bytes: usize = 64 * 1024,
-        /// The longest decoded header, in bytes. Default: 4 KiB.
+        /// The maximum length of a decoded header, in bytes. Default: 4 KiB.
         pub(super) max_header_bytes: usize = 4 * 1024,
     }
 }
@@ -76,7 +76,7 @@ impl Verified {
         &self.key
     }
 
-    /// The payload, owned.
+    /// Returns the payload, owned.
     #[must_use]
     pub fn into_payload(self) -> Zeroizing<Vec<u8>> {
         self.payload
@@ -86,11 +86,11 @@ impl Verified {
 // Prints the header and the length of the payload.
 bankrail_values::impl_debug!(Verified, self; header: self.header, payload_len: self.payload.len());
 
-/// A token that was not verified.
+/// A token that could not be verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// Not a well-formed compact RS256 signature.
+    /// The token is not a well-formed compact RS256 signature.
     #[error(transparent)]
     Malformed(#[from] ParseError),
     /// No key was found for the token.

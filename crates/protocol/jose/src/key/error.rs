@@ -5,44 +5,44 @@ use bankrail_values::json::JsonError;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Key material that is refused. It is a fault of configuration, not of a message, and never holds
-/// key material.
+/// Key material that is refused. The error is a fault of configuration, not of a message, and never
+/// contains key material.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// Longer than any accepted key.
+    /// The key or the JWK set is longer than any accepted one.
     #[error("expected at most {max} bytes of key material, found {found}")]
     TooLong {
-        /// The bytes found.
+        /// The length found, in bytes.
         found: usize,
-        /// The maximum.
+        /// The maximum, in bytes.
         max: usize,
     },
-    /// Not one well-formed PEM block.
+    /// The text is not one well-formed PEM block.
     #[error("expected one PEM block, found {reason}")]
     NotPem {
-        /// The text found in its place.
+        /// A description of what was found in place of the block.
         reason: &'static str,
     },
-    /// Bytes of none of the forms that are read.
+    /// The bytes have none of the forms that are read.
     #[error("expected a key as PEM, DER, JWK or JWK set, found {found}")]
     UnknownForm {
-        /// The form found, and the way from it to one that is read.
+        /// The form found, and how to convert it to one that is read.
         found: &'static str,
     },
     /// The private key is encrypted with a pass phrase. Decrypt it first, for example with
     /// `openssl pkey`.
     #[error("expected a private key without a pass phrase, found an encrypted one")]
     Encrypted,
-    /// A PEM block of another kind.
+    /// The PEM block has another label than those accepted.
     #[error("expected a PEM block of {expected}, found {found}")]
     UnexpectedLabel {
-        /// The kinds accepted here.
+        /// The labels accepted here.
         expected: &'static str,
         /// The label found, cut and escaped.
         found: String,
     },
-    /// Not the expected structure in DER.
+    /// The bytes are not the expected structure in DER.
     #[error("expected {expected} in DER")]
     NotDer {
         /// The structure expected.
@@ -50,8 +50,8 @@ pub enum KeyError {
         /// The cause.
         source: Source,
     },
-    /// A key of another algorithm, or an RSA key whose algorithm identifier binds it to RSASSA-PSS
-    /// or RSAES-OAEP.
+    /// The key is of another algorithm, or is an RSA key whose algorithm identifier binds it to
+    /// RSASSA-PSS or RSAES-OAEP.
     #[error("expected an RSA key (rsaEncryption), found another algorithm")]
     NotRsa,
     /// The length of the modulus is not allowed for this use.
@@ -80,13 +80,13 @@ pub enum KeyError {
     /// The private numbers do not match each other or the public numbers.
     #[error("the private key's numbers do not match each other")]
     Inconsistent,
-    /// Not a JSON Web Key or a JWK set.
+    /// The text is neither a JSON Web Key nor a JWK set.
     #[error("expected a JSON Web Key: {0}")]
     Json(JsonError),
     /// A JWK member is absent, of another type, or not canonical base64url.
     #[error("expected {expected} as JWK member {name:?}")]
     JwkMember {
-        /// The member.
+        /// The name of the member.
         name: &'static str,
         /// The form expected.
         expected: &'static str,
@@ -100,10 +100,10 @@ pub enum KeyError {
         /// The use requested.
         role: Role,
     },
-    /// A public key where a private one is expected.
+    /// The key is a public one, and a private one is expected.
     #[error("expected a private key, found a public one")]
     NotPrivate,
-    /// The keys of a JWK set do not make a set for the use.
+    /// The keys of a JWK set do not make a [`KeySet`](crate::KeySet) for the use.
     #[error(transparent)]
     Set(#[from] crate::KeySetError),
     /// Two keys of a JWK set have the same modulus and different uses. An operation of one use can
@@ -126,15 +126,16 @@ pub enum KeyError {
     /// The JWK set has more keys than allowed.
     #[error("expected at most {max} keys, found {found}")]
     TooManyKeys {
-        /// The keys found.
+        /// The number of keys found.
         found: usize,
-        /// The maximum.
+        /// The maximum number of keys.
         max: usize,
     },
-    /// The back end refused the key, could not generate one, or failed in the trial run.
+    /// The back end refused the key, could not generate one, or failed in the trial run of its
+    /// operation.
     #[error("the RSA back end refused the key")]
     Backend,
-    /// The system gave no random bytes.
+    /// The operating system gave no random bytes.
     #[error("no random bytes from the system")]
     Random,
 }

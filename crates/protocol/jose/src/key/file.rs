@@ -1,4 +1,4 @@
-//! Keys out of files.
+//! Keys read from files.
 
 use super::{KeyError, KeyMaterial};
 use std::fs::File;
@@ -43,7 +43,7 @@ impl KeyMaterial {
     /// The maximum number of bytes of a file, and of a JWK set: 256 KiB.
     pub const MAX_BYTES: usize = 256 * 1024;
 
-    /// Reads what [`KeyMaterial::parse`] reads out of a file.
+    /// Reads the keys of a file in any form that [`KeyMaterial::parse`] reads.
     ///
     /// # Errors
     /// [`KeyFileError`] if the file cannot be read or is too long, or if no key in it is
@@ -51,11 +51,11 @@ impl KeyMaterial {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, KeyFileError> {
         let path = path.as_ref();
         let read = || {
-            // A buffer that grows by itself would leave copies of the key behind.
+            // Allocates all of the buffer at once: growth would leave copies of the key behind.
             let mut bytes = Zeroizing::new(Vec::with_capacity(Self::MAX_BYTES));
             File::open(path)?
-                // One byte more, so that a file that is too long does not look whole.
-                // Lossless: the bound has 19 bits.
+                // Reads one byte more than the bound, so that a file that is too long is noticed.
+                // The cast is lossless: the bound has 19 bits.
                 .take(Self::MAX_BYTES as u64 + 1)
                 .read_to_end(&mut bytes)?;
             Ok(bytes)

@@ -14,8 +14,8 @@ use zeroize::{Zeroize as _, Zeroizing};
 ///   is refused with an error that names it.
 /// - `use`, `key_ops` and `alg` are honoured: a role that one of them excludes is refused
 ///   ([`Jwk::allows`]).
-/// - Unknown members are ignored, and members that are `null` count as absent, as an empty `key_ops`
-///   does.
+/// - Unknown members are ignored, and members that are `null` count as absent, and so does an empty
+///   `key_ops`.
 #[derive(Debug)]
 pub struct Jwk {
     public: PublicKey,
@@ -40,8 +40,8 @@ impl Jwk {
     /// Reads one JWK.
     ///
     /// # Errors
-    /// [`KeyError`] unless it is one RSA key with acceptable numbers. A private key must have all
-    /// of `p`, `q`, `dp`, `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`.
+    /// [`KeyError`] unless the text is one RSA key with acceptable numbers. A private key must have
+    /// all of `p`, `q`, `dp`, `dq` and `qi` or none of them (RFC 7518 section 6.3.2), and no `oth`.
     /// With none of them, `e` must be 65537 or more.
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members =
@@ -60,7 +60,7 @@ impl Jwk {
                              write that member's value alone to the file";
                 return Err(KeyError::UnknownForm { found });
             }
-            // Key services have types of their own, such as `RSA-HSM`.
+            // Key services have their own key types, such as `RSA-HSM`.
             _ => {
                 return Err(KeyError::JwkMember {
                     name: "kty",
@@ -68,7 +68,8 @@ impl Jwk {
                 });
             }
         }
-        // Not to be used without them (RFC 7518 section 6.3.2.7).
+        // A key with more than two primes must not be used without these members (RFC 7518 section
+        // 6.3.2.7).
         if member(members, "oth").is_some() {
             return Err(KeyError::MultiPrime);
         }
@@ -164,8 +165,8 @@ impl Jwk {
         Ok(())
     }
 
-    /// Returns true if both have the same modulus, and one is for signatures only and the other for
-    /// encryption only.
+    /// Returns true if both keys have the same modulus, and one key is for signatures only and the
+    /// other for encryption only.
     fn conflicts_with(&self, other: &Self) -> bool {
         let uses = |key: &Self| [Role::Verify, Role::Encrypt].map(|role| key.allows_use(role));
         matches!(
@@ -186,7 +187,7 @@ impl Jwk {
     }
 }
 
-/// The key without a `kid`, for any use.
+/// Makes a JWK of the key without a `kid`, for any use.
 impl From<PublicKey> for Jwk {
     fn from(public: PublicKey) -> Self {
         Self {
@@ -200,7 +201,7 @@ impl From<PublicKey> for Jwk {
     }
 }
 
-/// The key without a `kid`, for any use.
+/// Makes a JWK of the key without a `kid`, for any use.
 impl From<PrivateKey> for Jwk {
     fn from(private: PrivateKey) -> Self {
         let public = private.public_key();
@@ -211,7 +212,7 @@ impl From<PrivateKey> for Jwk {
     }
 }
 
-/// A JWK set: the usable keys, and the others with the reason for each.
+/// A JWK set: the usable keys, and for each other key the reason why it is unusable.
 #[derive(Debug)]
 pub struct JwkSet {
     keys: Vec<Jwk>,
@@ -220,11 +221,11 @@ pub struct JwkSet {
     unusable: Vec<UnusableKey>,
 }
 
-/// A key of a set that was left out.
+/// An unusable key of a JWK set, which was left out.
 ///
 /// The key is of another type, out of bounds or malformed (RFC 7517 section 5 asks to ignore such
-/// keys). Or it has the same modulus as another key of the set for a different use, or its `kid`
-/// does not select it.
+/// keys). Or it has the same modulus as another key of the set with a different use, or too many
+/// keys of the set have its `kid`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UnusableKey {
@@ -243,7 +244,7 @@ impl JwkSet {
     /// Reads a JWK set of at most 256 KiB.
     ///
     /// # Errors
-    /// [`KeyError`] if it is not a JSON object with an array `keys`, or has more than
+    /// [`KeyError`] if the text is not a JSON object with an array `keys`, or has more than
     /// [`JwkSet::MAX_KEYS`]. An unusable key is not an error: see [`JwkSet::unusable`].
     pub fn parse(json: &str) -> Result<Self, KeyError> {
         let mut members =
@@ -348,7 +349,7 @@ fn without_mark(json: &str) -> &[u8] {
     json.strip_prefix('\u{feff}').unwrap_or(json).as_bytes()
 }
 
-/// The public key as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
+/// Returns the public key as a JWK for a role: `kty`, `n`, `e`, `use`, `alg` and `kid`.
 pub(crate) fn public_jwk(public: &PublicKey, role: Role, kid: Option<&str>) -> String {
     JsonObjectWriter::new()
         .string("alg", role.jwk_alg())
@@ -360,7 +361,7 @@ pub(crate) fn public_jwk(public: &PublicKey, role: Role, kid: Option<&str>) -> S
         .finish()
 }
 
-/// The private key as a JWK for a role.
+/// Returns the private key as a JWK for a role.
 pub(crate) fn private_jwk(key: &PrivateKey, role: Role, kid: Option<&str>) -> Zeroizing<String> {
     let mut json = Zeroizing::new(public_jwk(&key.public_key(), role, kid));
     let closing = json.pop();
@@ -380,7 +381,8 @@ fn is_jwk(value: &JsonValue<'_>) -> bool {
     matches!(value, JsonValue::Object(members) if member(members, "kty").is_some())
 }
 
-/// Returns a member. Some writers write `null` for each member that they do not have.
+/// Returns a member. `null` counts as absent, because some writers write it for each member that
+/// they do not have.
 fn member<'a>(members: &'a JsonObject<'_>, name: &str) -> Option<&'a JsonValue<'a>> {
     members
         .get(name)
@@ -398,8 +400,8 @@ fn text(members: &JsonObject<'_>, name: &'static str) -> Result<Option<String>, 
     }
 }
 
-/// A Base64urlUInt (RFC 7518 section 2). Leading zero bytes are accepted: some writers write the
-/// byte of the sign, or pad the number to a fixed length.
+/// Decodes a Base64urlUInt (RFC 7518 section 2). Leading zero bytes are accepted: some writers
+/// prepend a zero byte for the sign, or pad the number to a fixed length.
 fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyError> {
     let refused = KeyError::JwkMember {
         name,
@@ -408,7 +410,7 @@ fn number(members: &JsonObject<'_>, name: &'static str) -> Result<BigUint, KeyEr
     let Some(JsonValue::String(text)) = member(members, name) else {
         return Err(refused);
     };
-    // Before it is decoded: the numbers of the largest key have 1366 characters.
+    // Checked before decoding: the numbers of the largest accepted key have 1366 characters.
     if text.len() > 2048 {
         return Err(refused);
     }
@@ -440,6 +442,6 @@ fn key_ops(members: &JsonObject<'_>) -> Result<Option<Vec<String>>, KeyError> {
             _ => return Err(refused()),
         }
     }
-    // .NET writes an empty list where none was set.
+    // .NET writes an empty list for a key without `key_ops`.
     Ok(Some(ops).filter(|ops| !ops.is_empty()))
 }

@@ -2,18 +2,17 @@
 
 use super::{Jwk, JwkSet, KeyError, PrivateKey, PublicKey};
 
-/// The keys of a file, and how it spells them. For programs that are given files and do not know
-/// their spelling.
+/// The keys of a file, and the form in which the file has them, for programs that are given files
+/// in an unknown form.
 #[derive(Debug)]
 #[allow(
     clippy::exhaustive_enums,
     reason = "who handles each spelling shall be told of a further one"
 )]
 pub enum KeyMaterial {
-    /// One private key as PEM or DER, under the name of the spelling, such as `PKCS#8 PEM`.
+    /// One private key as PEM or DER, with the name of the form, such as `PKCS#8 PEM`.
     Private(&'static str, PrivateKey),
-    /// One public key as PEM or DER, under the name of the spelling, such as
-    /// `SubjectPublicKeyInfo DER`.
+    /// One public key as PEM or DER, with the name of the form, such as `SubjectPublicKeyInfo DER`.
     Public(&'static str, PublicKey),
     /// One JSON Web Key.
     Jwk(Jwk),
@@ -32,7 +31,7 @@ impl KeyMaterial {
         match std::str::from_utf8(bytes) {
             Ok(text) if text.trim_start().starts_with('{') => match JwkSet::parse(text) {
                 Ok(set) => Ok(Self::Set(set)),
-                // A JWK has no `keys`.
+                // A JWK has no `keys` and is read as a single key.
                 Err(KeyError::JwkMember { .. }) => Jwk::parse(text).map(Self::Jwk),
                 Err(error) => Err(error),
             },
@@ -41,7 +40,7 @@ impl KeyMaterial {
         }
     }
 
-    /// The public half of the one key; `None` for a JWK set.
+    /// Returns the public half of the one key; `None` for a JWK set.
     #[must_use]
     pub fn public_key(&self) -> Option<PublicKey> {
         match self {
@@ -52,7 +51,7 @@ impl KeyMaterial {
         }
     }
 
-    /// The keys for one use, and those of a JWK set that are left out.
+    /// Returns the keys for one use, and those of a JWK set that are left out.
     ///
     /// # Errors
     /// [`KeyError`] if there is no key for the use: a public key does not sign or decrypt, for
@@ -91,7 +90,7 @@ fn from_pem(text: &str) -> Result<KeyMaterial, KeyError> {
         labels.any(|(label, _)| label.ends_with(ending))
     };
     let format = |pkcs1, other| if has(pkcs1) { "PKCS#1 PEM" } else { other };
-    // Among them those with a pass phrase, which the error names.
+    // Keys with a pass phrase are among them; the error names them.
     if has("PRIVATE KEY") {
         let key = PrivateKey::from_pem(text)?;
         if PublicKey::from_pem(text).is_ok_and(|beside| beside != key.public_key()) {
@@ -126,7 +125,7 @@ fn from_der(bytes: &[u8]) -> Result<KeyMaterial, KeyError> {
     for reading in readings {
         match reading {
             Ok(material) => return Ok(material),
-            // The form is right, and the content is refused.
+            // The form is right, but the content is refused.
             Err(error) if !matches!(error, KeyError::NotDer { .. }) => return Err(error),
             Err(_) => {}
         }

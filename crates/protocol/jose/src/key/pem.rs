@@ -19,9 +19,9 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// The label and contents of the only PEM block in `text` with a label that fits the use, or of the
-/// first one of a chain of certificates. Blocks with other labels are not read: many files hold a
-/// private key beside its certificate. If no label fits, the first block is returned.
+/// Returns the label and contents of the only PEM block in `text` with a label that fits the use,
+/// or of the first one of a chain of certificates. Blocks with other labels are not read: many
+/// files hold a private key beside its certificate. If no label fits, the first block is returned.
 pub(super) fn decode(
     text: &str,
     fits: impl Fn(&str) -> bool,
@@ -63,7 +63,7 @@ pub(super) fn decode(
     {
         return Err(refused("an END line that does not match its BEGIN line"));
     }
-    // All the room at once: growing would leave copies of the key behind.
+    // Allocates all the room at once: growth would leave copies of the key behind.
     let mut characters = Zeroizing::new(Vec::with_capacity(body.len()));
     characters.extend(body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
     let bytes = STANDARD.decode(&*characters).map_err(|_| {
@@ -76,7 +76,7 @@ pub(super) fn decode(
     Ok((label, Zeroizing::new(bytes)))
 }
 
-/// The error for a block with another label than expected.
+/// Returns the error for a block whose label is not the expected one.
 pub(super) fn unexpected(label: &str, expected: &'static str) -> KeyError {
     KeyError::UnexpectedLabel {
         expected,
@@ -87,7 +87,8 @@ pub(super) fn unexpected(label: &str, expected: &'static str) -> KeyError {
 /// Writes one block with lines of 64 characters.
 pub(super) fn encode(label: &str, der: &[u8]) -> Zeroizing<String> {
     let characters = Zeroizing::new(STANDARD.encode(der));
-    // Room for a line end after 64 characters and for both labels, so that it does not grow.
+    // Has room for a line end after each 64 characters and for both labels, so that the text never
+    // grows.
     let mut text = Zeroizing::new(String::with_capacity(
         characters.len() + characters.len() / 64 + 128,
     ));

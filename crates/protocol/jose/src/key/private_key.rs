@@ -16,10 +16,10 @@ use zeroize::Zeroizing;
 /// - The private exponent is the inverse of the public one.
 /// - `dp`, `dq` and `qi` follow from these numbers.
 ///
-/// The trial run, when the key becomes a handle, finds factors that are not primes.
+/// Factors that are not primes are found by a trial run when the key becomes a handle.
 ///
-/// Not `Clone`. `Debug` prints the public half. The private numbers are overwritten when the key is
-/// dropped.
+/// The type is not `Clone`. `Debug` prints the public half. The private numbers are overwritten
+/// when the key is dropped.
 pub struct PrivateKey(RsaPrivateKey);
 
 impl PrivateKey {
@@ -73,7 +73,7 @@ impl PrivateKey {
     pub(super) fn from_numbers(mut from: Numbers) -> Result<Self, KeyError> {
         let [n, e, d, p, q, dp, dq, qi] = &mut *from;
         check_numbers(n, e)?;
-        // Bounded before anything is multiplied or inverted.
+        // Bounds the numbers before any of them is multiplied or inverted.
         if d >= n || p >= n || q >= n || p == q {
             return Err(KeyError::Inconsistent);
         }
@@ -81,7 +81,7 @@ impl PrivateKey {
         let key = RsaPrivateKey::from_components(n, e, d, vec![p, q])
             .map_err(|_| KeyError::Inconsistent)?;
         let found = key.crt_coefficient().map(Zeroizing::new);
-        // A signature made with a wrong exponent of the remainder theorem reveals a prime.
+        // A signature made with a wrong exponent of the Chinese remainder theorem reveals a prime.
         let fits =
             key.dp() == Some(&*dp) && key.dq() == Some(&*dq) && found.as_deref() == Some(&*qi);
         if fits {
@@ -99,7 +99,7 @@ impl PrivateKey {
         if *d >= n || *d == BigUint::default() {
             return Err(KeyError::Inconsistent);
         }
-        // Without primes, which are found from the exponents.
+        // The key is made without primes; they are computed from the exponents.
         let key = RsaPrivateKey::from_components(n, e, std::mem::take(&mut *d), Vec::new());
         Self::from_checked(key.map_err(|_| KeyError::Inconsistent)?)
     }
@@ -112,13 +112,13 @@ impl PrivateKey {
         }
     }
 
-    /// The public half.
+    /// Returns the public half.
     #[must_use]
     pub fn public_key(&self) -> PublicKey {
         PublicKey::of(&self.0)
     }
 
-    /// The key as a PrivateKeyInfo (PKCS#8) in DER.
+    /// Returns the key as a PrivateKeyInfo (PKCS#8) in DER.
     #[must_use]
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         self.0
@@ -127,13 +127,13 @@ impl PrivateKey {
             .to_bytes()
     }
 
-    /// The key as a PEM block `PRIVATE KEY`.
+    /// Returns the key as a PEM block `PRIVATE KEY`.
     #[must_use]
     pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
         pem::encode("PRIVATE KEY", &self.to_pkcs8_der())
     }
 
-    /// The key as an RSAPrivateKey (PKCS#1) in DER, for programs that read no PKCS#8.
+    /// Returns the key as an RSAPrivateKey (PKCS#1) in DER, for programs that read no PKCS#8.
     #[must_use]
     pub fn to_pkcs1_der(&self) -> Zeroizing<Vec<u8>> {
         self.0
@@ -142,14 +142,14 @@ impl PrivateKey {
             .to_bytes()
     }
 
-    /// The key as a PEM block `RSA PRIVATE KEY`, for programs that read no PKCS#8.
+    /// Returns the key as a PEM block `RSA PRIVATE KEY`, for programs that read no PKCS#8.
     #[must_use]
     pub fn to_pkcs1_pem(&self) -> Zeroizing<String> {
         pem::encode("RSA PRIVATE KEY", &self.to_pkcs1_der())
     }
 
-    /// `d`, `p`, `q`, `dp`, `dq`, `qi`: the private members of a JWK in the order of RFC 7518
-    /// section 6.3.2.
+    /// Returns `d`, `p`, `q`, `dp`, `dq`, `qi`: the private members of a JWK in the order of RFC
+    /// 7518 section 6.3.2.
     pub(super) fn private_numbers(&self) -> [(&'static str, Zeroizing<Vec<u8>>); 6] {
         let bytes = |number: Option<&BigUint>| {
             Zeroizing::new(number.map(BigUint::to_bytes_be).unwrap_or_default())
@@ -166,8 +166,8 @@ impl PrivateKey {
     }
 }
 
-/// Unchecked numbers of a private key: `n`, `e`, `d`, `p`, `q`, `dp`, `dq` and `qi`. Overwritten
-/// when dropped.
+/// The unchecked numbers of a private key: `n`, `e`, `d`, `p`, `q`, `dp`, `dq` and `qi`. They are
+/// overwritten when dropped.
 pub(super) type Numbers = Zeroizing<[BigUint; 8]>;
 
 impl fmt::Debug for PrivateKey {

@@ -10,8 +10,8 @@ use rsa::{BigUint, RsaPrivateKey, RsaPublicKey};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 
-/// The longest modulus accepted, in bits. The cost of checking a key grows with the cube of this
-/// length.
+/// The maximum length of a modulus, in bits. It bounds the cost of checking a key, which grows with
+/// the cube of this length.
 const MAX_BITS: usize = 8192;
 
 /// An RSA public key that obeys these rules.
@@ -82,19 +82,19 @@ impl PublicKey {
         Self(private.to_public_key())
     }
 
-    /// The length of the modulus in bits.
+    /// Returns the length of the modulus in bits.
     #[must_use]
     pub fn bits(&self) -> usize {
         self.0.n().bits()
     }
 
-    /// The length of the modulus in bytes: that of a signature and of an encrypted key.
+    /// Returns the length of the modulus in bytes: that of a signature and of an encrypted key.
     #[must_use]
     pub fn modulus_len(&self) -> usize {
         self.0.size()
     }
 
-    /// The key as a SubjectPublicKeyInfo in DER.
+    /// Returns the key as a SubjectPublicKeyInfo in DER.
     #[must_use]
     pub fn to_spki_der(&self) -> Vec<u8> {
         self.0
@@ -103,13 +103,13 @@ impl PublicKey {
             .into_vec()
     }
 
-    /// The key as a PEM block `PUBLIC KEY`.
+    /// Returns the key as a PEM block `PUBLIC KEY`.
     #[must_use]
     pub fn to_spki_pem(&self) -> String {
         std::mem::take(&mut *pem::encode("PUBLIC KEY", &self.to_spki_der()))
     }
 
-    /// The key as an RSAPublicKey (PKCS#1) in DER.
+    /// Returns the key as an RSAPublicKey (PKCS#1) in DER.
     #[must_use]
     pub fn to_pkcs1_der(&self) -> Vec<u8> {
         self.0
@@ -118,13 +118,14 @@ impl PublicKey {
             .into_vec()
     }
 
-    /// The key as a PEM block `RSA PUBLIC KEY`.
+    /// Returns the key as a PEM block `RSA PUBLIC KEY`.
     #[must_use]
     pub fn to_pkcs1_pem(&self) -> String {
         std::mem::take(&mut *pem::encode("RSA PUBLIC KEY", &self.to_pkcs1_der()))
     }
 
-    /// The SHA-256 thumbprint (RFC 7638) in base64url, the same for the private and the public key.
+    /// Returns the SHA-256 thumbprint (RFC 7638) in base64url, the same for the private and the
+    /// public key.
     #[must_use]
     pub fn thumbprint(&self) -> String {
         let (n, e) = (

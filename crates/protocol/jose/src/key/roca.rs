@@ -1,5 +1,5 @@
-//! Detection of keys from a faulty chip (ROCA, CVE-2017-15361). Their modulus can be factored in
-//! hours to days.
+//! Detection of keys from a faulty chip (ROCA, CVE-2017-15361). The modulus of such a key can be
+//! factored in hours to days.
 
 use rsa::BigUint;
 use rsa::traits::PublicKeyParts as _;
@@ -14,8 +14,8 @@ const PRIMES: [u32; 38] = [
 /// The chip's primes are powers of this number modulo each of [`PRIMES`].
 const GENERATOR: u32 = 65_537;
 
-/// Returns true if the modulus is a power of [`GENERATOR`] modulo each of [`PRIMES`]. At most one
-/// sound key in 10⁸ is.
+/// Returns true if the modulus is congruent to a power of [`GENERATOR`] modulo each of [`PRIMES`].
+/// At most one sound key in 10⁸ is marked.
 pub(super) fn is_marked(key: &rsa::RsaPublicKey) -> bool {
     PRIMES
         .iter()
@@ -39,7 +39,7 @@ fn is_power(remainder: &BigUint, prime: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// The factor of the chip's primes, as published.
+    /// The generator of the chip's primes, as published.
     const CHIP: u32 = 65_537;
 
     #[test]
@@ -73,7 +73,7 @@ mod tests {
             product * BigUint::from(*prime)
         });
         for prime in PRIMES {
-            // Marked modulo each other prime, with each remainder of this one.
+            // Each value is marked modulo all other primes, and has each remainder modulo this one.
             for times in 0..prime {
                 let n =
                     BigUint::from(CHIP) + &product / BigUint::from(prime) * BigUint::from(times);

@@ -19,22 +19,22 @@ pub enum Role {
 }
 
 impl Role {
-    /// `use` of a JWK (RFC 7517 section 4.2).
+    /// Returns `use` of a JWK (RFC 7517 section 4.2).
     pub(crate) fn jwk_use(self) -> &'static str {
         self.row().0
     }
 
-    /// `alg` of a JWK (RFC 7518 sections 3.1 and 4.1).
+    /// Returns `alg` of a JWK (RFC 7518 sections 3.1 and 4.1).
     pub(crate) fn jwk_alg(self) -> &'static str {
         self.row().1
     }
 
-    /// The values of `key_ops` that allow this role (RFC 7517 section 4.3).
+    /// Returns the values of `key_ops` that allow this role (RFC 7517 section 4.3).
     pub(crate) fn jwk_ops(self) -> &'static [&'static str] {
         self.row().2
     }
 
-    /// `use`, `alg`, `key_ops` and the role in words.
+    /// Returns `use`, `alg`, `key_ops` and the description of the role for error texts.
     fn row(
         self,
     ) -> (
@@ -90,7 +90,7 @@ impl KeySizes {
     /// Checks that the modulus length is allowed for a use.
     ///
     /// # Errors
-    /// [`KeyError::Size`] with the lengths that are.
+    /// [`KeyError::Size`] with the lengths that are allowed.
     pub fn check(self, bits: usize, role: Role) -> Result<(), KeyError> {
         let (fits, expected) = match (self, role) {
             (Self::Encryption2048 | Self::SecuredPayload, Role::Encrypt | Role::Decrypt) => {
@@ -123,14 +123,14 @@ impl KeySizes {
 pub enum RsaSize {
     /// 2048 bits.
     Rsa2048,
-    /// 3072 bits. With the specification's sizes, for the signing keys of client assertions only.
+    /// 3072 bits. Of the specification's uses, only client assertions allow it, for signing keys.
     Rsa3072,
-    /// 4096 bits. With the specification's sizes, for signing keys only.
+    /// 4096 bits. The specification allows it for signing keys only.
     Rsa4096,
 }
 
 impl RsaSize {
-    /// The length of the modulus in bits.
+    /// Returns the length of the modulus in bits.
     #[must_use]
     pub const fn bits(self) -> u32 {
         match self {

@@ -69,7 +69,7 @@ impl Certificate {
         self.not_after
     }
 
-    /// The key, without the dates.
+    /// Returns the key, without the dates.
     #[must_use]
     pub fn into_public_key(self) -> PublicKey {
         self.public_key

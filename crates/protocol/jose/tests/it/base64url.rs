@@ -1,4 +1,4 @@
-//! Base64url in its one spelling.
+//! Tests that base64url text has one spelling only.
 
 use bankrail_jose::base64url::{Base64Error, decode, encode, encoded_len};
 use proptest::prelude::*;
@@ -29,7 +29,8 @@ proptest! {
         }
     }
 
-    /// A long text is read many characters at a time.
+    /// A long text is decoded many characters at a time, which must not skip the check of any of
+    /// them.
     #[test]
     fn a_long_text_with_any_other_character_is_refused(
         bytes in proptest::collection::vec(any::<u8>(), 1..500),

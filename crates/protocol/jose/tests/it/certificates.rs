@@ -1,5 +1,5 @@
-//! Certificates as containers of keys. They were made for these tests; the private keys were not
-//! kept.
+//! Certificates as containers of keys. The certificates were made for these tests; their private
+//! keys do not exist any more.
 
 use bankrail_jose::{Certificate, KeyError, PublicKey, VerifyingKey};
 use bankrail_values::Timestamp;
@@ -77,7 +77,7 @@ fn a_certificate_gives_its_key_and_its_dates() {
     assert_eq!(key.to_spki_pem(), RSA_KEY);
 }
 
-/// As in the files that certificate authorities give out.
+/// Certificate authorities give out files with such chains.
 #[test]
 fn a_chain_gives_the_key_of_its_first_certificate() {
     for chain in [

@@ -125,8 +125,8 @@ fn sizes_are_those_of_the_specification_unless_asked_otherwise() {
         let n = base64url::encode(&n);
         read(&json!({"kty": "RSA", "n": n, "e": "AQAB"}))
     };
-    // Under the default, for messages, and under any size: keys that encrypt, and keys that verify.
-    // The specification limits signing keys in secured payloads only.
+    // Checks the default sizes, the sizes for messages, and any size, each for keys that encrypt
+    // and keys that verify. The specification limits signing keys in secured payloads only.
     let rules = [
         KeySizes::default(),
         KeySizes::SecuredPayload,
@@ -192,7 +192,7 @@ fn sizes_are_those_of_the_specification_unless_asked_otherwise() {
     ] {
         assert_eq!(sizes.check(bits, role).unwrap_err().to_string(), expected);
     }
-    // Longer ones are not even read.
+    // The length is checked before the number is read.
     let found = of_size(8193).unwrap_err();
     assert_eq!(
         found.to_string(),
@@ -222,7 +222,7 @@ fn exponents_are_odd_and_from_3_to_33_bits() {
         let mut jwk: Value = serde_json::from_str(&SIGNING.verifying_key().to_jwk()).unwrap();
         jwk["e"] = base64url::encode(&bytes).into();
         assert_eq!(read(&jwk).is_ok(), accepted, "{e}");
-        // Of a private key, the exponent is judged before it is compared with the other numbers.
+        // The exponent of a private key is checked before it is compared with the other numbers.
         let mut jwk = private_jwk();
         jwk["e"] = base64url::encode(&bytes).into();
         assert_eq!(
@@ -248,7 +248,7 @@ fn numbers_may_be_padded_with_zeros() {
             "{name}"
         );
     }
-    // Up to 2048 characters.
+    // A number may have up to 2048 characters.
     for (bytes, accepted) in [(1536, true), (1537, false)] {
         let mut jwk = private_jwk();
         let number = base64url::decode(jwk["d"].as_str().unwrap()).unwrap();
@@ -431,7 +431,7 @@ fn numbers_that_do_not_fit_are_refused() {
         change("p", good["q"].clone()),
         Err(KeyError::Inconsistent)
     ));
-    // An exponent that works as well and is no smaller than the modulus.
+    // This exponent works as well, but is not smaller than the modulus.
     let [p, q, d] =
         ["p", "q", "d"].map(|name| base64url::decode(good[name].as_str().unwrap()).unwrap());
     let [p, q, d] = [p, q, d].map(|bytes| rsa::BigUint::from_bytes_be(&bytes));
@@ -618,7 +618,7 @@ fn a_jwk_is_used_for_what_it_says_only() {
         allowed(&[("use", json!("sig")), ("key_ops", json!([]))]),
         [true, true, false, false]
     );
-    // Each member that is present must allow it.
+    // Each member that is present must allow the use.
     assert_eq!(
         allowed(&[("use", json!("sig")), ("key_ops", json!(["unwrapKey"]))]),
         [false; 4]
@@ -674,7 +674,7 @@ fn a_jwk_is_used_for_what_it_says_only() {
     );
 }
 
-/// RFC 7518 sections 5.2.2.1 and 5.2.5; the names of the sizes.
+/// The lengths are those of RFC 7518 sections 5.2.2.1 and 5.2.5, and of the names of the sizes.
 #[test]
 fn lengths_are_those_of_the_algorithms() {
     use bankrail_jose::algorithm::{BLOCK_LEN, CONTENT_KEY_LEN, IV_LEN, TAG_LEN};
@@ -890,7 +890,7 @@ fn a_key_that_a_kid_does_not_select_is_left_out_and_reported() {
             "7 too many keys of the set have the same kid, key 6 among them",
         ]
     );
-    // Without any kid all are tried.
+    // In a set without any `kid`, all keys are tried.
     let (keys, unusable) = read(&[key(&SIGNING, None), key(&other, None)]).unwrap();
     assert_eq!((keys.keys().len(), unusable.len()), (2, 0));
     let five = vec![key(&SIGNING, None); 5];
@@ -918,7 +918,7 @@ fn one_key_for_two_uses_is_left_out_of_a_set() {
         .collect();
     let text = |other| format!("key {other} of the set has the same modulus and another use");
     assert_eq!(found, [(0, text(2)), (2, text(0))]);
-    // The use of a private key can be stated for its private half alone.
+    // A JWK of a private key may state the use of the private half alone.
     let private = |op: &str| {
         let mut jwk = private_jwk();
         jwk.as_object_mut()

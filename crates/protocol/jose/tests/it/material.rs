@@ -1,4 +1,4 @@
-//! Keys of a file in whatever spelling.
+//! Keys of a file in any supported form.
 
 use crate::shared::SIGNING;
 use bankrail_jose::{
@@ -15,7 +15,7 @@ fn private_key() -> PrivateKey {
     PrivateKey::from_pem(&SIGNING.to_pkcs8_pem()).unwrap()
 }
 
-/// The name of the spelling of a key that is no JWK, and whether it is a private one.
+/// Returns the name of the form of a key that is no JWK, and true if the key is private.
 fn spelling(material: &KeyMaterial) -> (&'static str, bool) {
     match material {
         KeyMaterial::Private(spelling, _) => (spelling, true),
@@ -163,7 +163,7 @@ fn what_is_no_key_is_refused_by_what_it_looks_like() {
         refused(other.as_bytes()),
         PublicKey::from_pem(other).unwrap_err().to_string()
     );
-    // A form that is right, with a content that is not: no other form is tried.
+    // The form is right and the content is refused, so that no other form is tried.
     let mut key = private_key().to_pkcs1_der().to_vec();
     let last = key.len() - 1;
     key[last] ^= 1;
@@ -207,7 +207,7 @@ fn a_file_gives_its_one_key_or_says_which_file_and_why() {
     ));
     let set = json!({ "keys": [jwk("a")] }).to_string();
     let with_bytes = |bytes: usize| format!("{}{set}", " ".repeat(bytes - set.len()));
-    // No more than one byte past the bound is read.
+    // At most one byte beyond the bound is read.
     let error = wrong(with_bytes(256 * 1024 + 2).as_bytes());
     let KeyFileError::Key {
         source: KeyError::Json(source),
@@ -227,7 +227,8 @@ fn a_file_gives_its_one_key_or_says_which_file_and_why() {
     assert_eq!(VerifyingKey::open(&path).unwrap(), SIGNING.verifying_key());
 }
 
-/// A file of keys as Java and .NET programs write them, or `None` where they are not available.
+/// Reads a file of keys as Java and .NET programs write them, or `None` where they are not
+/// available.
 fn reported(file: &str) -> Option<Vec<u8>> {
     let folder = std::env::var_os("BANKRAIL_SHARED")?;
     let path = std::path::PathBuf::from(folder).join("samples/reports/keys");

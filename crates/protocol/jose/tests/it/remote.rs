@@ -177,8 +177,8 @@ fn an_unreachable_key_is_a_retryable_local_fault() {
     }
 }
 
-/// Signs with the key in use when it is asked to sign, which is replaced after every
-/// `replaced_after` looks at it.
+/// A service that signs with its current key, and replaces the key each time that the public half
+/// has been read `replaced_after` times.
 #[derive(Debug)]
 struct Rotating {
     keys: [SigningKey; 2],
@@ -232,7 +232,7 @@ fn a_key_that_is_replaced_before_it_signs_signs_under_its_own_name() {
         (verified.header().kid(), verified.key().kid()),
         (Some("new"), Some("new"))
     );
-    // One that changes all the time is not followed for ever.
+    // A key that changes with each call ends in an error, not in endless retries.
     let restless = Rotating {
         keys: keys(),
         looks: AtomicUsize::new(0),

@@ -11,14 +11,14 @@ pub(crate) static SIGNING: LazyLock<SigningKey> =
 pub(crate) static DECRYPTION: LazyLock<DecryptionKey> =
     LazyLock::new(|| DecryptionKey::generate(RsaSize::Rsa2048).unwrap());
 
-/// The options of each back end.
+/// Returns the options of each back end.
 pub(crate) fn backends() -> impl Iterator<Item = KeyOptions> {
     Backend::ALL
         .iter()
         .map(|backend| KeyOptions::new().backend(*backend))
 }
 
-/// A file of the shared vectors, or `None` where they are not available.
+/// Returns a file of the shared vectors, or `None` where they are not available.
 pub(crate) fn vectors(file: &str) -> Option<Value> {
     text(file).map(|text| serde_json::from_str(&text).unwrap())
 }

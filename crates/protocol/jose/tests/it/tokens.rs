@@ -139,7 +139,7 @@ fn a_token_has_at_most_64_kib_and_a_header_of_4_kib_by_default() {
     assert!(Compact::parse(&good, &VerifyOptions::new().max_token_bytes(good.len())).is_ok());
 }
 
-/// Growing would leave copies of the payload behind.
+/// The room is reserved in advance, because growth would leave copies of the payload behind.
 #[test]
 fn a_token_is_written_into_room_for_the_longest_signature_and_a_cipher_s_padding() {
     for payload in [0, 1, 2, 3, 1000] {

@@ -1,5 +1,5 @@
 //! Vectors that stand in the repository (`tests/vectors/jose.json`): RFC 7515, 7516, 7520 and 7638,
-//! and values of other libraries. Project Wycheproof's, where they are available.
+//! and values of other libraries. Those of Project Wycheproof are run where they are available.
 
 use crate::shared::{backends, hex, str, text, vectors};
 use bankrail_jose::jws::{self, JwsHeader, VerifyOptions};
@@ -26,7 +26,8 @@ fn key(name: &str) -> Jwk {
     Jwk::parse(&FILE["keys"][name].to_string()).unwrap()
 }
 
-/// The private key of a row, on each back end. The members of its JWK about its use are left out.
+/// Makes a handle of the private key of a row on each back end, without the JWK's members about its
+/// use.
 fn handles<K>(
     row: &Value,
     make: fn(&PrivateKey, &KeyOptions) -> Result<K, bankrail_jose::KeyError>,
@@ -125,8 +126,8 @@ fn content_keys_of_other_libraries_are_decrypted() {
     }
 }
 
-/// Encrypted by another scheme, another hash or to another key. `content_key` gives a random key
-/// each time.
+/// The vectors are encrypted by another scheme, with another hash or to another key. `content_key`
+/// returns a random key for each of them.
 #[test]
 fn only_rsa_oaep_with_sha_1_and_no_label_is_decrypted() {
     for row in rows("refused_encrypted_keys") {

@@ -7,8 +7,8 @@ use subtle::{Choice, ConditionallySelectable as _, ConstantTimeEq as _};
 /// The length of a SHA-1 digest, in bytes.
 const HASH_LEN: usize = 20;
 
-/// The content key in `encoded`, or `stand_in` if there is none (RFC 8017 section 7.1.2 step 3,
-/// with SHA-1, MGF1 with SHA-1 and an empty label). `encoded` is as long as the modulus.
+/// Returns the content key in `encoded`, or `stand_in` if there is none (RFC 8017 section 7.1.2
+/// step 3, with SHA-1, MGF1 with SHA-1 and an empty label). `encoded` is as long as the modulus.
 ///
 /// The encoding is `00 ‖ seed ‖ digest of the label ‖ 00 … 00 01 ‖ content key`, masked from the
 /// seed on. All content keys have the same length, so each part has a fixed position and no search
@@ -59,8 +59,8 @@ mod tests {
 
     const LEN: usize = 256;
 
-    /// The input of the RSA encryption (RFC 8017 section 7.1.1 step 2), with these bytes as the
-    /// unmasked block.
+    /// Returns the input of the RSA encryption (RFC 8017 section 7.1.1 step 2), with these bytes as
+    /// the unmasked block.
     fn encode(first: u8, block: &[u8]) -> Vec<u8> {
         let mut encoded = vec![first];
         encoded.extend([0x5a; HASH_LEN]);
@@ -98,7 +98,8 @@ mod tests {
                 assert_eq!(decode(encode(0, &bad)), stand_in, "byte {at}");
             }
         }
-        // The first byte of the padding and each other one: neither excuses the other.
+        // Damages the first byte of the padding and one other byte, because two errors must not
+        // cancel out.
         for at in HASH_LEN + 1..good.len() - ContentKey::LEN - 1 {
             let mut bad = good.clone();
             (bad[HASH_LEN], bad[at]) = (1, 1);
