@@ -1,4 +1,4 @@
-//! Checking a model.
+//! Checks a model in memory for findings.
 
 use crate::extra::{ExtraPart, Extras, element_name};
 use crate::field::{DOCUMENT, Field, alternatives};
@@ -7,14 +7,14 @@ use crate::read::Shape;
 use crate::watch::{Memory, Watch};
 use bankrail_values::excerpt;
 
-/// The findings that a walk through a model asks for.
+/// The kinds of findings that a walk through a model looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CheckScope {
     /// The schema and the rules beyond it.
     Everything,
-    /// The schema alone.
+    /// The findings of the schema only.
     Schema,
-    /// Mandatory parts of the schema that are missing.
+    /// The mandatory parts of the schema that are missing.
     MissingParts,
 }
 
@@ -30,7 +30,7 @@ pub struct Checker {
     met_markup: bool,
     /// The version of the schema.
     version: u8,
-    /// The memory of the message's rules; `None` for a part of a document.
+    /// The memory of the message's rules; `None` when only a part of a document is checked.
     memory: Option<Memory>,
 }
 
@@ -66,7 +66,8 @@ impl Checker {
         self.version
     }
 
-    /// Checks the content of a row, which may be of an older version.
+    /// Checks the content of a field by the version that the field's row names, which may be an
+    /// older one.
     #[inline]
     pub(crate) fn as_of(&mut self, field: &Field, check: impl FnOnce(&mut Self)) {
         let own = self.version;
@@ -79,23 +80,23 @@ impl Checker {
         self.findings
     }
 
-    /// True when nothing has been found, and nothing met that only reading the document again can
-    /// judge.
+    /// Returns true when nothing has been found, and no markup was met that only reading the
+    /// document again can check.
     pub(crate) fn is_clean(&self) -> bool {
         self.findings.is_empty() && !self.met_markup
     }
 
-    /// Notes markup that only reading the document again can judge.
+    /// Notes markup that only reading the document again can check.
     pub(crate) fn meet_markup(&mut self) {
         self.met_markup = true;
     }
 
-    /// True when only missing parts are asked for.
+    /// Returns true when the walk looks only for missing parts.
     pub(crate) fn only_missing(&self) -> bool {
         self.asked == CheckScope::MissingParts
     }
 
-    /// True when the rules beyond the schema of the current element are asked for.
+    /// Returns true when the walk applies the rules beyond the schema to the current element.
     pub fn asks_rules(&self) -> bool {
         // The reader asks the rule of the element that a partial walk begins at, so the walk does
         // not.
@@ -137,8 +138,8 @@ impl Checker {
         }
     }
 
-    /// Reports an element that the version of the schema does not have. It would be lost in
-    /// writing, so that a search for missing parts finds it, too.
+    /// Reports an element that the version of the schema does not have. Writing would lose the
+    /// element, so a search for missing parts reports it as well.
     #[cold]
     pub(crate) fn not_in_version(&mut self, field: &Field) {
         self.push(FindingKind::UnknownElement {
@@ -164,8 +165,8 @@ impl Checker {
         }
     }
 
-    /// Reports the parts of a model that no document can hold. Any other model is written as a
-    /// document and read again, which reports more.
+    /// Reports the parts of a model that no document can hold. For any other model, the document is
+    /// written and read again, which finds more.
     #[cold]
     fn beyond_schema(&mut self, extras: &Extras) {
         for extra in extras.parts() {
@@ -195,7 +196,7 @@ impl Checker {
         self.push(kind);
     }
 
-    /// Reports something about the document element.
+    /// Reports a finding about the document element.
     pub(crate) fn report_document(&mut self, kind: FindingKind) {
         let root = self.start.rfind('/').unwrap_or(self.start.len());
         let message = self.start.split_off(root);

@@ -1,5 +1,5 @@
-//! The parts of a document that the schema does not have. They are kept, and written back in their
-//! place.
+//! The parts of a document that the schema does not have. The reader keeps them, and the writer
+//! puts them back in their place.
 
 use crate::output::Output;
 use std::cmp::Ordering;
@@ -7,11 +7,11 @@ use std::collections::HashSet;
 
 /// The parts of one sequence that the schema does not have.
 ///
-/// Each part knows its place: inside which of the sequence's elements (none: directly in the
-/// sequence) and after which element it stood.
+/// Each part knows its place: the element of the sequence that it is inside of (none: directly in
+/// the sequence), and the element that it follows.
 ///
-/// Two are equal when they have the same parts in the same order at each place. The order of the
-/// places does not count, because the elements around the parts give it.
+/// Two values are equal when they have the same parts in the same order at each place. The order of
+/// the places does not count, because the elements around the parts give it.
 #[derive(Clone, Debug, Default, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -21,12 +21,12 @@ use std::collections::HashSet;
 #[allow(clippy::box_collection)] // almost always absent, and then takes 8 bytes instead of 24
 pub struct Extras(Option<Box<Vec<Extra>>>);
 
-/// One part that the schema does not have.
+/// One part of a document that the schema does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Extra {
-    /// The way from the sequence down to the element that holds the part; empty for the sequence
+    /// The path from the sequence down to the element that holds the part; empty for the sequence
     /// itself.
     #[cfg_attr(
         feature = "serde",
@@ -43,14 +43,14 @@ pub struct Extra {
     pub part: ExtraPart,
 }
 
-/// An element of the schema by its wire name and its number among those of the same name, from 0.
+/// An element of the schema , by its wire name and its number among the elements of that name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ExtraStep {
     /// The wire name.
     pub name: Box<str>,
-    /// The number, from 0.
+    /// The number among the elements of the same name, from 0.
     pub index: usize,
 }
 
@@ -63,9 +63,9 @@ pub struct ExtraStep {
 )]
 #[non_exhaustive]
 pub enum ExtraPart {
-    /// Markup as it stood, with the namespace declarations it needs.
+    /// Markup as it stood in the document, with the namespace declarations it needs.
     Xml(Box<str>),
-    /// Text where the schema has none.
+    /// Text where the schema allows none.
     Text(Box<str>),
     /// An attribute.
     Attribute {
@@ -97,8 +97,8 @@ impl Extra {
             }
         };
         let place: usize = self.inside.iter().map(step).sum();
-        // Three times: a list that grows by doubling may have room for two, and the list of its
-        // sequence has one.
+        // Counts the part three times: a list that grows by doubling may have room for two, and the
+        // list of the sequence holds one.
         3 * size_of::<Self>()
             + place
             + self.after.as_ref().map_or(0, |after| after.name.len())
@@ -111,7 +111,7 @@ impl PartialEq for Extras {
         if self.parts() == other.parts() {
             return true;
         }
-        // Sorted only when the order of places differs, as it seldom does.
+        // Sorts only when the order of places differs, which is rare.
         let sorted = |extras: &Self| {
             let mut parts: Vec<Extra> = extras.parts().to_vec();
             parts.sort_by(by_place);
@@ -122,10 +122,10 @@ impl PartialEq for Extras {
 }
 
 impl Extras {
-    /// True when there is nothing beyond the schema.
+    /// Returns true when there is nothing beyond the schema.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        // JSON may give an empty list.
+        // A list read from JSON may be empty.
         self.0.as_ref().is_none_or(|parts| parts.is_empty())
     }
 
@@ -165,7 +165,7 @@ impl Extras {
         })
     }
 
-    /// Calls a writer with the parts.
+    /// Calls `write` with the parts, ordered by place.
     #[cold]
     pub fn with(&self, write: impl FnOnce(KeptParts<'_>)) {
         write(KeptParts {
@@ -174,8 +174,8 @@ impl Extras {
         });
     }
 
-    /// Returns the parts in the order of their places. Not generic: each type of message would have
-    /// a sort of its own.
+    /// Returns the parts in the order of their places. This function is not generic, so that the
+    /// sort is compiled once and not for each message.
     fn by_place(&self) -> Vec<&Extra> {
         let mut parts: Vec<&Extra> = self.parts().iter().collect();
         // Sorted once, so that each element finds its parts by bisection.
@@ -190,8 +190,8 @@ impl FromIterator<Extra> for Extras {
     }
 }
 
-/// Orders parts so that those of one place are together, before those of the elements within it.
-/// Within a place the order of the document stays.
+/// Orders parts so that those of one place are together, before the parts within the elements
+/// there. Within a place, the order of the document stays.
 fn by_place(left: &Extra, right: &Extra) -> Ordering {
     (&left.inside, &left.after).cmp(&(&right.inside, &right.after))
 }
@@ -221,7 +221,7 @@ fn equal<'a, K: Ord>(
         .unwrap_or_default()
 }
 
-/// The parts that concern the element being written, `depth` steps below their sequence, ordered by
+/// The parts at or below the element being written, `depth` steps below their sequence, ordered by
 /// their place.
 #[derive(Clone, Copy, Debug)]
 pub struct KeptParts<'a> {
@@ -235,7 +235,7 @@ impl<'a> KeptParts<'a> {
         depth: 0,
     };
 
-    /// True when there are none.
+    /// Returns true when there are no parts.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(extras, Extras::default());
     }
 
-    /// Each step and text counts, beside the part itself in a list that has grown.
+    /// The memory of a part includes its steps and texts, in a list that has grown.
     #[test]
     fn a_part_takes_the_memory_of_its_names_and_texts() {
         let step = |name: &str| ExtraStep {

@@ -8,43 +8,44 @@ pub struct Field {
     pub wire: &'static str,
     /// The minimum number of occurrences.
     pub min: u32,
-    /// The maximum number of occurrences; [`MANY`] without bound.
+    /// The maximum number of occurrences; [`MANY`] if there is no bound.
     pub max: u32,
-    /// The first version of the schema that this row is of; 0 without bound.
+    /// The first version of the schema that this row applies to; 0 if there is no bound.
     pub since: u8,
-    /// The last version of the schema that this row is of; [`u8::MAX`] without bound.
+    /// The last version of the schema that this row applies to; [`u8::MAX`] if there is no bound.
     pub until: u8,
-    /// The version that the content is of, where that is an older one; 0 for the document's own.
+    /// The version that the content is written in, where that is older than the document's; 0 for
+    /// the document's own.
     pub as_of: u8,
 }
 
 impl Field {
-    /// True when the row is of a version of the schema.
+    /// Returns true when the row applies to a version of the schema.
     #[inline]
     pub(crate) fn is_in(&self, version: u8) -> bool {
         self.since <= version && version <= self.until
     }
 
-    /// Returns the version of the content, in a document of a version.
+    /// Returns the version of the content in a document of version `version`.
     #[inline]
     pub(crate) fn version_in(&self, version: u8) -> u8 {
         if self.as_of == 0 { version } else { self.as_of }
     }
 
-    /// Returns the row of a version of the schema, out of those of one field.
+    /// Picks the row that applies to a version of the schema among the rows of one field.
     #[inline(always)]
     pub(crate) fn of(rows: &[Self], version: u8) -> Option<&Self> {
         rows.iter().find(|row| row.is_in(version))
     }
 
-    /// True unless the element of a number from 0 occurs too often.
+    /// Returns true if the schema allows an occurrence with this index, counted from 0.
     #[inline]
     pub(crate) fn allows(&self, index: usize) -> bool {
         u32::try_from(index).unwrap_or(u32::MAX) < self.max
     }
 }
 
-/// No upper bound.
+/// The value of [`Field::max`] without an upper bound.
 pub const MANY: u32 = u32::MAX;
 
 /// The tags of an element without a prefix.
@@ -79,21 +80,21 @@ pub struct Unreadable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_enums)] // the engine's own
 pub enum Fault {
-    /// Too short or too long.
+    /// The text is too short or too long.
     Length {
-        /// The fewest code points allowed.
+        /// The minimum number of code points allowed.
         min: usize,
         /// The maximum number of code points allowed.
         max: usize,
-        /// The code points found.
+        /// The number of code points found.
         length: usize,
     },
-    /// Not of the pattern.
+    /// The text does not match the pattern.
     Pattern {
         /// The expected form.
         expected: &'static str,
     },
-    /// Not in the closed list.
+    /// The code is not in the closed list.
     Code {
         /// The codes of the list.
         known: &'static [&'static str],

@@ -19,24 +19,25 @@ pub struct Finding {
     /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; elements that may repeat
     /// carry their number, from 1.
     pub path: String,
-    /// Where the element starts in the document; `None` when a model was checked.
+    /// The place where the element starts in the document; `None` when a model was checked.
     pub position: Option<Position>,
 }
 
 impl Finding {
-    /// Bytes of memory that a finding takes: itself, in a list that grows by doubling, the text
-    /// that it quotes, and its path.
+    /// Returns the bytes of memory that a finding takes: the finding itself in a list that grows by
+    /// doubling, the text that it quotes, and its path.
     pub(crate) fn memory(&self) -> usize {
         512 + self.path.len()
     }
 }
 
-/// The number of findings that there was no room for, by kind.
+/// The number of findings that exceeded
+/// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) and were not kept, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FurtherFindings(Vec<(&'static str, u64)>);
 
 impl FurtherFindings {
-    /// True when every finding was kept.
+    /// Returns true when every finding was kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -62,7 +63,7 @@ impl FurtherFindings {
     }
 
     pub(crate) fn add(&mut self, name: &'static str) {
-        // There are some twenty kinds, among which a list is searched as fast as a map.
+        // There are about twenty kinds, and a list of that length is searched as fast as a map.
         match self.0.iter_mut().find(|(other, _)| *other == name) {
             Some((_, count)) => *count += 1,
             None => self.0.push((name, 1)),
@@ -78,7 +79,7 @@ pub struct Position {
     pub line: u64,
     /// The column in characters, from 1.
     pub column: u64,
-    /// The bytes before it, in the document's own encoding.
+    /// The number of bytes before the place, in the document's own encoding.
     pub offset: u64,
 }
 
@@ -105,15 +106,15 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
-    /// An element after one that it should precede.
+    /// An element that stands after an element which it should precede.
     #[error("expected {name} before {before}")]
     OutOfOrder {
-        /// The element.
+        /// The element that stands too late.
         name: &'static str,
-        /// The element already read.
+        /// The element that it should precede.
         before: &'static str,
     },
-    /// An element more often than the schema allows.
+    /// An element that occurs more often than the schema allows.
     #[error("expected {name} at most {max} times")]
     Repeated {
         /// The element.
@@ -121,10 +122,10 @@ pub enum FindingKind {
         /// The maximum number of occurrences.
         max: u32,
     },
-    /// A second alternative of a choice.
+    /// A second alternative of a choice, where the schema allows one.
     #[error("expected one alternative, found {name} as another")]
     SecondChoice {
-        /// The further alternative.
+        /// The second alternative.
         name: &'static str,
     },
     /// A mandatory element is missing.
@@ -147,11 +148,11 @@ pub enum FindingKind {
     /// A text shorter or longer than allowed.
     #[error("expected {min} to {max} characters, found {length}")]
     Length {
-        /// The fewest code points allowed.
+        /// The minimum number of code points allowed.
         min: usize,
         /// The maximum number of code points allowed.
         max: usize,
-        /// The code points found.
+        /// The number of code points found.
         length: usize,
     },
     /// A text that does not match its type's pattern.
@@ -162,8 +163,8 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
-    /// A text that cannot be read as its type. The element, or the nearest around it that may be
-    /// missing, is kept as markup.
+    /// A text that cannot be read as its type. The element, or the nearest optional element around
+    /// it, is kept as markup.
     #[error("expected {expected}, found {found}")]
     Unreadable {
         /// The expected form.
@@ -171,15 +172,14 @@ pub enum FindingKind {
         /// The text, cut and escaped.
         found: String,
     },
-    /// Text, or a document with the byte order mark of UTF-8, that declares another encoding than
-    /// UTF-8. The declaration was ignored, because text has been decoded already, and the mark
-    /// proves the encoding.
+    /// An encoding other than UTF-8 that was declared by a document which is text already or has
+    /// the byte order mark of UTF-8. The declaration was ignored.
     #[error("expected UTF-8 as the encoding of a text, found {found}")]
     DeclaredEncoding {
         /// The encoding; cut and escaped when long.
         found: String,
     },
-    /// A character that XML 1.0 cannot carry, in a model that was not read.
+    /// A character that XML 1.0 cannot carry, in a model that a program made.
     #[error("expected characters that XML 1.0 can carry, found U+{:04X}", u32::from(*.found))]
     Character {
         /// The first such character.
@@ -190,7 +190,7 @@ pub enum FindingKind {
     Envelope,
 
     /// A version of the message that is newer than the newest known one. The document was read as
-    /// one of that version; elements that it does not have are kept and reported.
+    /// one of that version; elements that the newest known version lacks are kept and reported.
     #[error("expected a version of at most {known}, found {found}")]
     NewerVersion {
         /// The newest known version.
@@ -199,7 +199,8 @@ pub enum FindingKind {
         found: Version,
     },
 
-    /// A document of another message or version than the application header before it names.
+    /// A document whose message or version differs from the one that the application header before
+    /// it names.
     #[error("expected {header}, which the application header names, found {found}")]
     HeaderMessage {
         /// The message that the header names; cut and escaped when long.
@@ -220,7 +221,7 @@ pub enum FindingKind {
         /// The BIC.
         found: String,
     },
-    /// Zeros at the end of a number that are not kept, because it has 28 digits before them.
+    /// Trailing zeros of a number that are not kept, because 28 digits precede them.
     #[error("expected at most 28 digits with the zeros at the end, of which {zeros} are not kept")]
     CutZeros {
         /// The number of zeros that are not kept.
@@ -232,8 +233,9 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Returns the name of the kind, such as `UnknownElement`; of a rule beyond the schema, the
-    /// rule's own. The name holds nothing of the document, so that it may be logged and counted.
+    /// Returns the name of the kind, such as `UnknownElement`, or for a rule beyond the schema the
+    /// rule's name. The name contains nothing of the document, so that it may be logged and
+    /// counted.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -261,8 +263,9 @@ impl FindingKind {
         }
     }
 
-    /// True for a finding that the schema refuses, and therefore
-    /// [`Mode::Strict`](crate::Mode::Strict), too. False for one that only `deny_findings` refuses.
+    /// Returns true for a finding that violates the schema, which
+    /// [`Mode::Strict`](crate::Mode::Strict) refuses. Returns false for a finding that only
+    /// `deny_findings` refuses.
     #[must_use]
     pub fn is_schema(&self) -> bool {
         !matches!(

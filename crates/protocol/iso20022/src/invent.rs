@@ -8,7 +8,7 @@ use arbitrary::{Result, Unstructured};
 use bankrail_values::Decimal;
 use std::ops::{Deref, DerefMut};
 
-/// The bytes that values are made from, and the version of the schema that is to accept them.
+/// The bytes that values are made from, and the version of the schema that must accept the values.
 #[derive(Debug)]
 pub struct Inventor<'f, 'a> {
     from: &'f mut Unstructured<'a>,
@@ -28,7 +28,7 @@ impl<'f, 'a> Inventor<'f, 'a> {
         self.version
     }
 
-    /// Invents the content of a field by its row for the version, which may be of an older one.
+    /// Invents the content of a field by the row that applies to the version.
     ///
     /// # Errors
     /// When there are too few bytes.
@@ -105,7 +105,8 @@ impl<N: Node + Invent> InventField for N {
 
 impl<N: Node + Invent> InventField for Option<N> {
     fn invent_field(from: &mut Inventor<'_, '_>, field: Field) -> Result<Self> {
-        // Parts that the schema demands are present, even where tolerant reading may miss them.
+        // Parts that the schema demands are present, even where they are optional in tolerant
+        // reading.
         if field.min > 0 || (!from.is_empty() && from.ratio(1, 3)?) {
             N::invent(from).map(Some)
         } else {
@@ -201,7 +202,7 @@ fn decimal(
     let mut value = Decimal::from_i128_with_scale(mantissa, from.int_in_range(0..=fraction)?);
     value.set_sign_negative(!unsigned && mantissa != 0 && from.arbitrary()?);
     if from.ratio(1, 8)? {
-        // Zeros at the end do not count.
+        // Trailing zeros do not count as digits.
         value.rescale((value.scale() + 3).min(25));
     }
     Ok(value)

@@ -22,19 +22,19 @@ use crate::read::Shape;
 use crate::version::Version;
 use std::fmt;
 
-/// A message, as the derive `Message` makes it.
+/// A message, as the derive `Message` implements it.
 pub trait Message: Node + Record + Clone + PartialEq + fmt::Debug + 'static {
-    /// The part before the groups.
+    /// The part of the message before the groups.
     type Header;
     /// A group of units.
     type Group: Node + Record;
-    /// The repeated element of a group.
+    /// The repeated element of a group, such as an entry.
     type Unit: Node;
-    /// The names and types for the cursor.
+    /// The names of the message for the cursor.
     const SHAPE: &'static Shape;
     /// The message's element.
     const ROOT: &'static Tag;
-    /// The element of a unit.
+    /// The tags of a unit.
     const UNIT: &'static Tag;
     /// Returns the version of the document.
     fn version(&self) -> Version;

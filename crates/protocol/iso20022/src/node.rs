@@ -1,5 +1,5 @@
-//! The result of the derives: the traits behind sequences, choices and simple values, and how the
-//! readers, the writer and the checker go through them.
+//! The traits that the derives implement for sequences, choices and simple values, through which
+//! the readers, the writer and the checker handle them.
 
 mod alternative;
 mod content;
@@ -21,31 +21,32 @@ use crate::watch::Watch;
 
 /// The content of an element: a sequence, a choice or a simple value.
 pub trait Node: Sized + 'static {
-    /// The element has an attribute in the schema.
+    /// True if the element has an attribute in the schema.
     const HAS_ATTRIBUTE: bool = false;
 
-    /// Reads the content and the end tag; the start tag has just been read.
+    /// Reads the content and the end tag, after the start tag.
     fn read(from: &mut Cursor<'_>) -> Result<Self, Halt>;
 
     /// Reads the content up to the end tag as the writer writes it; the start tag, or where there
     /// is an attribute its name, has just been read.
     fn scan(from: &mut Scanner<'_>) -> Result<Self, NotPlain>;
 
-    /// Applies this element's own rules beyond the schema, when it has been read.
+    /// Applies the element's own rules beyond the schema after the element has been read.
     #[inline]
     fn settle(&self, _: &mut dyn Watch) {}
 
     /// Writes the element with its tags, and the parts kept beyond the schema.
     fn write(&self, tag: &'static Tag, out: &mut Output<'_>, kept: KeptParts<'_>);
 
-    /// True unless a part that the schema demands is missing, or a part is kept that only reading
-    /// it again can check: markup, attributes and text beyond the schema, supplementary data.
+    /// Returns true unless a part that the schema demands is missing, or a kept part can be checked
+    /// only by reading it again: markup, attributes and text beyond the schema, supplementary data.
     fn is_plain(&self, version: u8) -> bool;
 
-    /// Reports the findings.
+    /// Reports the findings of the element.
     fn check(&self, to: &mut Checker);
 
-    /// True for a value without children that has no finding. A checker need not enter its element.
+    /// Returns true for a value without children that has no finding. A checker can skip such an
+    /// element.
     #[inline]
     fn is_sound_leaf(&self, _version: u8) -> bool {
         false
@@ -57,26 +58,26 @@ pub trait Node: Sized + 'static {
     }
 }
 
-/// A complex type or a list of codes as the schema has it. A simple type has its Rust name and
-/// neither elements nor codes.
+/// A complex type or a list of codes as the schema has it. A simple type is listed by its Rust
+/// name, with neither elements nor codes.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs)] // made by the derives
 pub struct SchemaType {
     /// The name in the schema.
     pub name: &'static str,
-    /// True for one of the elements, false for all of them.
+    /// True if one of the elements occurs, false if all of them do.
     pub is_choice: bool,
-    /// The last version that has the content of the first element in place of the choice; 0 for
-    /// none.
+    /// The last version in which the content of the first element stands in place of the choice; 0
+    /// if there is none.
     pub bare_until: u8,
     /// The elements in the order of the schema, each with its type.
     pub elements: &'static [SchemaElement],
     /// The codes of a list.
     pub codes: &'static [&'static str],
-    /// The codes that not all versions have, with the first and the last version.
+    /// The codes that only some versions have, with the first and the last version.
     pub dated_codes: &'static [(&'static str, u8, u8)],
-    /// The first version that has any text of 1 to 4 characters in place of a list;
-    /// [`u8::MAX`] for none.
+    /// The first version that allows any text of 1 to 4 characters in place of a list; [`u8::MAX`]
+    /// if there is none.
     pub open_since: u8,
 }
 
@@ -104,13 +105,15 @@ pub trait Simple: Sized {
     /// Reads the text.
     fn parse(text: &str) -> Result<Self, Unreadable>;
 
-    /// Reads a text whose value breaks no facet and holds all of it; `None` for any other.
+    /// Reads a text if its value breaks no facet and loses nothing of the text; otherwise returns
+    /// `None`.
     #[inline(always)]
     fn accept(text: &str, version: u8) -> Option<Self> {
         let value = Self::parse(text)
             .ok()
             .filter(|value| value.fault(version).is_none())?;
-        // `is_none` would call the drop of a finding also where there is none.
+        // A `match`, because `is_none` would drop a finding and call its drop code even where there
+        // is none.
         match value.lost(text) {
             None => Some(value),
             Some(_lost) => None,
@@ -128,13 +131,13 @@ pub trait Simple: Sized {
         SchemaType::simple::<Self>(&[])
     }
 
-    /// Returns the first character that XML cannot carry, if any; no value that has been read has
-    /// one.
+    /// Returns the first character that XML cannot carry, if any; a value that has been read has
+    /// none.
     fn forbidden(&self) -> Option<char> {
         None
     }
 
-    /// Returns a finding for the part of the text that the value does not hold, if any.
+    /// Returns a finding for the part of the text that the value does not keep, if any.
     #[inline]
     fn lost(&self, _text: &str) -> Option<FindingKind> {
         None
@@ -208,7 +211,7 @@ macro_rules! __simple_nodes {
     )*};
 }
 
-/// Writes a simple value with its tags. Inlined, so that they are constants.
+/// Writes a simple value with its tags. Inlined, so that the tags are constants.
 #[inline(always)]
 pub fn write_simple<S: Simple>(
     value: &S,
@@ -240,7 +243,7 @@ fn write_simple_kept<S: Simple>(
     out.close_leaf(tag);
 }
 
-/// True for a simple value without findings.
+/// Returns true for a simple value without findings.
 #[inline]
 pub fn is_sound<S: Simple>(value: &S, version: u8) -> bool {
     value.fault(version).is_none() && value.forbidden().is_none() && value.doubt().is_none()
@@ -250,7 +253,7 @@ pub fn is_sound<S: Simple>(value: &S, version: u8) -> bool {
 #[inline]
 pub fn simple_faults<S: Simple>(value: &S, text: &str, version: u8) -> Vec<FindingKind> {
     if value.fault(version).is_none() && value.lost(text).is_none() && value.doubt().is_none() {
-        // Nearly every value: an empty list allocates nothing.
+        // Nearly every value has no finding, and an empty list allocates nothing.
         return Vec::new();
     }
     [
@@ -263,8 +266,8 @@ pub fn simple_faults<S: Simple>(value: &S, text: &str, version: u8) -> Vec<Findi
     .collect()
 }
 
-/// Returns the facet that a simple value breaks, if any. The finding quotes the value as it is
-/// written, so that checking a model reports the same as reading.
+/// Returns the facet that a simple value breaks, if any. The finding quotes the value as the writer
+/// spells it, so that checking a model and reading its document report the same.
 fn broken_facet<S: Simple>(value: &S, version: u8) -> Option<FindingKind> {
     let fault = value.fault(version)?;
     let mut found = String::new();
@@ -294,7 +297,8 @@ impl<N: Node> Node for Box<N> {
     const HAS_ATTRIBUTE: bool = N::HAS_ATTRIBUTE;
 
     fn read(from: &mut Cursor<'_>) -> Result<Self, Halt> {
-        // Before the content is read, so that nested boxes are bounded on the way down.
+        // Counts the box before the content is read, so that nested boxes are bounded on the way
+        // down.
         from.hold(size_of::<N>())?;
         N::read(from).map(Self::new)
     }

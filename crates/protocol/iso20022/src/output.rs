@@ -1,4 +1,4 @@
-//! The writer's output: a string, or a buffer before a sink.
+//! The writer's output: a string, or a sink behind a buffer.
 
 use crate::field::Tag;
 use crate::version::Version;
@@ -7,12 +7,12 @@ use bankrail_values::Decimal;
 use std::fmt::{self, Write as _};
 use std::io;
 
-/// XML being written.
+/// The destination of XML that is being written.
 pub struct Output<'a> {
     text: &'a mut String,
     /// The destination of full buffers, if there is one.
     sink: Option<&'a mut dyn io::Write>,
-    /// A buffer with this many bytes goes to the sink.
+    /// The length in bytes at which the buffer is written to the sink.
     full: usize,
     /// The first error of the sink.
     failed: Option<io::Error>,
@@ -20,24 +20,24 @@ pub struct Output<'a> {
     forbidden: Option<char>,
     /// The version of the schema.
     version: u8,
-    /// Escapes nothing.
+    /// True if nothing is escaped.
     verbatim: bool,
-    /// Also escapes for the inside of a JSON string.
+    /// True if text is also escaped for the inside of a JSON string.
     json: bool,
-    /// Spaces per level; none is compact.
+    /// The number of spaces per level; `None` for compact XML.
     indent: Option<usize>,
     depth: usize,
     /// True when an end tag was written last, so that the next end tag goes to its own line.
     after_child: bool,
-    /// Text beside elements was written last. No white space may follow it, because that would
-    /// become part of it.
+    /// True when text beside elements was written last. No white space may follow it, because that
+    /// would become part of it.
     after_text: bool,
 }
 
 /// Bytes in the buffer before a sink.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The bytes that may have to be escaped, or are perhaps forbidden.
+/// Marks the bytes that may need an escape or may begin a forbidden character.
 #[allow(clippy::indexing_slicing)] // at compile time
 const SPECIAL: [u8; 256] = {
     let mut table = [0; 256];
@@ -82,7 +82,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Writes full buffers to a sink.
+    /// Writes the output to a sink, in pieces.
     pub(crate) fn with_sink(mut self, sink: &'a mut dyn io::Write) -> Self {
         self.sink = Some(sink);
         self.full = BUFFER_BYTES;
@@ -91,7 +91,7 @@ impl<'a> Output<'a> {
         self
     }
 
-    /// Writes as a version of the schema has it.
+    /// Writes elements as the given version of the schema has them.
     pub(crate) fn in_version(mut self, version: u8) -> Self {
         self.version = version;
         self
@@ -103,14 +103,14 @@ impl<'a> Output<'a> {
         self.version
     }
 
-    /// Writes something as an older version of the schema has it.
+    /// Calls `write` with the output set to an older version of the schema.
     pub fn as_of(&mut self, version: u8, write: impl FnOnce(&mut Self)) {
         let own = std::mem::replace(&mut self.version, version);
         write(self);
         self.version = own;
     }
 
-    /// Escapes for the inside of a JSON string.
+    /// Escapes text also for the inside of a JSON string.
     pub(crate) fn for_json(mut self) -> Self {
         self.json = true;
         self
@@ -122,7 +122,8 @@ impl<'a> Output<'a> {
         self
     }
 
-    /// Writes what is left. Returns the first error and the first forbidden character.
+    /// Writes the rest of the buffer to the sink. Returns the first error of the sink and the first
+    /// forbidden character.
     pub(crate) fn finish(mut self) -> (Option<io::Error>, Option<char>) {
         self.flush();
         (self.failed, self.forbidden)
@@ -182,7 +183,7 @@ impl<'a> Output<'a> {
             self.end_indented();
         }
         self.close_leaf(tag);
-        // At the ends of sequences only, because leaves are many and short.
+        // Checks the length at the ends of sequences only, because leaves are many and short.
         if self.text.len() >= self.full {
             self.flush();
         }
@@ -255,10 +256,11 @@ impl<'a> Output<'a> {
         ) else {
             return self.spelled(|text| write!(text, "{value}"));
         };
-        // A sign, twenty digits of a u64, or 28 places and the zero and the point before them.
+        // Has room for a sign and either twenty digits of a `u64`, or a zero, a point and 28
+        // places.
         let mut text = [b'0'; 32];
         let mut start = text.len();
-        // A negative zero is written without its sign, as it is read.
+        // A negative zero is written without its sign, because reading drops the sign as well.
         let negative = value.is_sign_negative() && rest != 0;
         let mut put = |byte: u8| {
             start -= 1;
@@ -281,7 +283,7 @@ impl<'a> Output<'a> {
         if negative {
             put(b'-');
         }
-        // Character by character, which is faster than checking that so few bytes are UTF-8.
+        // Pushes character by character, which is faster than checking that so few bytes are UTF-8.
         self.text.extend(
             text.get(start..)
                 .unwrap_or_default()
@@ -292,7 +294,7 @@ impl<'a> Output<'a> {
 
     #[inline]
     fn escape(&mut self, text: &str, attribute: bool) {
-        // Without a branch in the loop, because texts are short and few have something to escape.
+        // The loop has no branch, because texts are short and few have something to escape.
         let special = text.bytes().fold(0, |any, b| {
             any | SPECIAL.get(usize::from(b)).copied().unwrap_or(1)
         });
@@ -314,8 +316,8 @@ impl<'a> Output<'a> {
                 '&' => "&amp;",
                 '<' => "&lt;",
                 '>' => "&gt;",
-                // Written as references, because parsers normalise line ends, and white space in
-                // attributes.
+                // These are written as references, because parsers normalise line ends, and white
+                // space in attributes.
                 '\r' => "&#13;",
                 '\n' if attribute => "&#10;",
                 '\t' if attribute => "&#9;",
@@ -367,8 +369,8 @@ impl<'a> Output<'a> {
     #[cold]
     fn flush(&mut self) {
         let Some(sink) = &mut self.sink else { return };
-        // After an error the sink gets no more, but the buffer is emptied, so that it stays
-        // bounded.
+        // After an error nothing more is written to the sink, but the buffer is still emptied, so
+        // that it stays bounded.
         if self.failed.is_none()
             && let Err(error) = sink.write_all(self.text.as_bytes())
         {
@@ -452,7 +454,7 @@ mod tests {
         );
     }
 
-    /// The buffer holds a piece and the rest of the element that fills it.
+    /// The buffer has room for a full piece and the rest of the element that fills it.
     #[test]
     fn the_buffer_before_a_sink_has_room_for_one_piece() {
         let (mut text, mut sink) = (String::new(), Vec::new());

@@ -25,23 +25,23 @@ pub use tokens::{Mark, StreamTokens, TextTokens, Tokens};
 use crate::version::Version;
 use std::ops::RangeInclusive;
 
-/// The treatment of findings that the schema refuses.
+/// The treatment of findings that violate the schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Deviations are kept and reported: order, unknown parts, unknown codes, texts out of bounds,
-    /// numbers of up to 28 digits where the schema has fewer, dates without hyphens or with a time,
-    /// and times without seconds. So are missing parts that the schema demands and the model can do
-    /// without. A part that cannot be read costs itself: it, or the nearest part around it that
-    /// may be missing, is kept as markup and reported. What is left refused is what could misstate
+    /// The reader keeps and reports deviations: order, unknown parts, unknown codes, texts out of
+    /// bounds, numbers of up to 28 digits where the schema has fewer, dates without hyphens or with
+    /// a time, and times without seconds. It also reports missing parts that the schema demands and
+    /// the model can do without. If a part cannot be read, the part, or the nearest optional part
+    /// around it, is kept as markup and reported. The reader still refuses what could misstate
     /// money: an entry without a readable amount, sign or status, or a report without a readable
-    /// account, whose money it would be. The default.
+    /// account. This is the default.
     #[default]
     Tolerant,
-    /// Exactly the schema: any finding of the schema refuses the document. One exception:
-    /// `xsi:type` is not resolved. Supplementary data is well-formed and its content is not judged;
-    /// `xsi:type` on an element of the message is refused, also where it names the element's own
-    /// type.
+    /// The reader accepts exactly the schema: any finding of the schema refuses the document. The
+    /// exception is `xsi:type`, which is not resolved: on an element of the message it is refused,
+    /// even where it names the element's own type. Supplementary data must be well-formed; its
+    /// content is not checked.
     Strict,
 }
 
@@ -55,25 +55,25 @@ bankrail_values::options! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ReadOptions {
-        /// Sets the treatment of findings that the schema refuses. Default: [`Mode::Tolerant`].
+        /// Sets the treatment of findings that violate the schema. Default: [`Mode::Tolerant`].
         mode: Mode = Mode::default(),
-        /// Refuses a document with any finding, those beyond the schema (counts, sums, check
-        /// digits) too. Default: false.
+        /// Refuses a document with any finding, including those beyond the schema (counts, sums,
+        /// check digits). Default: false.
         deny_findings: bool = false,
         /// Keeps an entry that cannot be read, because a mandatory part is missing or an amount is
         /// invalid, as markup among the extras of its report, reports why, and reads on. Default:
-        /// false, it refuses the document. Such a document is written with
+        /// false, the document is refused. Such a document is written with
         /// [`WriteOptions::incomplete`](crate::WriteOptions::incomplete).
         ///
-        /// For whole documents. A reader of one entry after the other goes on without this option,
-        /// after an error with [`unread`](crate::ReadError::unread), unless findings refuse the
-        /// document ([`Mode::Strict`], [`deny_findings`](Self::deny_findings)). A document that is
-        /// not well-formed is refused in any case.
+        /// The option is for whole documents. A reader of one entry after the other continues
+        /// without this option after an error with [`unread`](crate::ReadError::unread), unless
+        /// findings refuse the document ([`Mode::Strict`], [`deny_findings`](Self::deny_findings)).
+        /// A document that is not well-formed is refused in any case.
         keep_unreadable: bool = false,
         /// Reads the source as UTF-8 and ignores the encoding that the document declares. Set it
         /// for text that was decoded before, such as a member of a JSON object. A declared encoding
-        /// other than UTF-8 is a finding. `parse` reads a `str` and a `String` so without this
-        /// option. Default: false.
+        /// other than UTF-8 is a finding. `parse` treats a `str` and a `String` this way without
+        /// this option. Default: false.
         text: bool = false,
         /// Sets the versions of the message that are read; a document of another one is refused.
         /// Default: all that the message knows, and later ones, which are read as the newest known
@@ -82,7 +82,7 @@ bankrail_values::options! {
         /// Sets the limits of a document.
         limits: ReadLimits = ReadLimits::default(),
         ;
-        /// Unknown parts are reported and not kept.
+        /// Reports unknown parts and does not keep them.
         pub(crate) drop_unknown: bool = false,
     }
 }
@@ -98,7 +98,7 @@ impl ReadOptions {
         }
     }
 
-    /// True when a document with any finding is refused.
+    /// Returns true when a document with any finding is refused.
     #[must_use]
     #[doc(hidden)]
     pub const fn denies_findings(&self) -> bool {
@@ -113,43 +113,46 @@ impl ReadOptions {
 }
 
 bankrail_values::options! {
-    /// Bounds on a document, which real documents do not reach.
+    /// Bounds on a document, far above the size of real documents.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ReadLimits {
-        /// Bytes of a document. Default: 4 GiB.
+        /// Sets the maximum number of bytes of a document. Default: 4 GiB.
         max_document_bytes: u64 = 4 << 30,
-        /// Nested elements. Default: 64.
+        /// Sets the maximum depth of nested elements. Default: 64.
         max_depth: usize = 64,
-        /// Elements in one entry, in all of a report but its entries, and in all of a message but
-        /// its reports. Default: 1,000,000.
+        /// Sets the maximum number of elements in one entry, in a report without its entries, and
+        /// in a message without its reports. Default: 1,000,000.
         max_entry_elements: usize = 1_000_000,
-        /// Bytes of one text. Default: 1 MiB.
+        /// Sets the maximum number of bytes of one text. Default: 1 MiB.
         max_text_bytes: usize = 1 << 20,
-        /// Bytes of one tag, comment, processing instruction or run of text. Default: 4 MiB.
+        /// Sets the maximum number of bytes of one tag, comment, processing instruction or run of
+        /// text. Default: 4 MiB.
         max_token_bytes: usize = 4 << 20,
-        /// Bytes in memory of what is kept beyond the schema, supplementary data among them,
-        /// counted as elements are. Default: 64 MiB.
+        /// Sets the maximum number of bytes of memory of the parts kept beyond the schema,
+        /// including supplementary data. They are counted over the same parts of the document as
+        /// elements. Default: 64 MiB.
         max_kept_bytes: usize = 64 << 20,
-        /// Bytes of memory for each byte of the document that has been read, beyond the first 256
-        /// KiB of memory. The parts of the model count, parts kept beyond the schema with the
-        /// namespaces that they take along, and findings. Counted over the whole document, also
-        /// when it is read part by part. Texts, which take no more memory than they have bytes, are
-        /// not counted. Default: 16.
+        /// Sets the maximum number of bytes of memory for each byte of the document that has been
+        /// read, beyond the first 256 KiB of memory. The memory of the model, of parts kept beyond
+        /// the schema with their namespaces, and of findings is counted over the whole document,
+        /// even when it is read part by part. Texts are not counted, because they take no more
+        /// memory than they have bytes. Default: 16.
         ///
         /// With this limit, no document takes more than 320 KiB and 20 times its size. Without it,
         /// a document of empty elements would take some 70 times its size.
         max_memory_per_byte: usize = 16,
-        /// Attributes of one tag, namespace declarations among them. Default: 256.
+        /// Sets the maximum number of attributes of one tag, including namespace declarations.
+        /// Default: 256.
         max_attributes: usize = 256,
-        /// Findings of one kind that are kept; further ones are only counted, so that a flood of
-        /// one kind hides no other. The first of each kind that refuses the document is kept in any
-        /// case. Default: 100.
+        /// Sets the maximum number of findings of one kind that are kept. Further ones are only
+        /// counted, so that a flood of one kind hides no other. The first finding of each kind that
+        /// refuses the document is always kept. Default: 100.
         max_findings: usize = 100,
     }
 }
 
 impl ReadLimits {
-    /// No bounds: for documents that were just written.
+    /// No bounds, for documents that were just written by this crate.
     pub(crate) const NONE: Self = Self {
         max_document_bytes: u64::MAX,
         max_depth: usize::MAX,

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The version of a message's schema: the last two digits of its namespace, such as `06`. Default:
-/// 06, which the statements of this workspace are written in.
+/// The version of a message's schema: the last two digits of its namespace, such as `06`. The
+/// default is 06, the version that this workspace writes statements in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -26,7 +26,7 @@ impl Version {
         self.0
     }
 
-    /// True for the default version, which JSON leaves out.
+    /// Returns true for the default version, which JSON leaves out.
     #[doc(hidden)]
     #[must_use]
     pub fn is_default(&self) -> bool {

@@ -10,7 +10,7 @@ pub trait Watch {
     /// Returns the memory of this message's rules; `None` if there is none.
     fn memory(&mut self) -> Option<&mut Memory>;
 
-    /// Reports something about the current element.
+    /// Reports a finding about the current element.
     fn report(&mut self, kind: FindingKind);
 }
 
@@ -24,7 +24,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Returns the memory of type `M`; a new one when there was none, or one of another type.
+    /// Returns the memory of type `M`; a new one if there was none or it was of another type.
     pub fn get<M: Any + Default + Send + Sync>(&mut self) -> &mut M {
         if !self.rules.as_ref().is_some_and(|memory| memory.is::<M>()) {
             self.rules = Some(Box::<M>::default());
@@ -33,8 +33,8 @@ impl Memory {
         memory.expect("it was just made of this type")
     }
 
-    /// Returns true if a unit of the group could not be read and was left out, at the end of the
-    /// group.
+    /// Returns true at the end of a group if one of its units could not be read and was left out,
+    /// and resets the mark.
     pub fn take_left_out(&mut self) -> bool {
         std::mem::take(&mut self.left_out)
     }

@@ -1,6 +1,7 @@
 //! Characters, names and white space of XML 1.0, which quick-xml does not check, and its line ends.
 
-/// True for a qualified name of XML Namespaces: a name with at most one colon, inside.
+/// Returns true for a qualified name of XML Namespaces: a name with at most one colon, neither
+/// first nor last.
 pub(crate) fn is_qualified_name(name: &str) -> bool {
     match name.split_once(':') {
         Some((prefix, local)) => is_plain_name(prefix) && is_plain_name(local),
@@ -8,7 +9,7 @@ pub(crate) fn is_qualified_name(name: &str) -> bool {
     }
 }
 
-/// True for a name of XML 1.0 without a colon.
+/// Returns true for a name of XML 1.0 without a colon.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(starts_name) && chars.all(continues_name)
@@ -27,7 +28,7 @@ pub(crate) fn continues_name(c: char) -> bool {
         || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}'..='\u{2040}')
 }
 
-/// True for white space of XML.
+/// Returns true for white space of XML.
 pub(crate) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
@@ -47,8 +48,8 @@ pub(crate) fn forbidden(text: &str) -> Option<char> {
     }
 }
 
-/// True when a byte may belong to a character that XML 1.0 cannot carry; eight are looked at in one
-/// step.
+/// Returns true when a byte may belong to a character that XML 1.0 cannot carry; looks at eight
+/// bytes in one step.
 #[inline]
 fn has_suspect(bytes: &[u8]) -> bool {
     let Some(last) = bytes.last_chunk() else {
@@ -62,14 +63,14 @@ fn has_suspect(bytes: &[u8]) -> bool {
         != 0
 }
 
-/// One in each byte of a word.
+/// A word with 1 in each byte.
 pub(crate) const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
-/// The two forbidden characters that are no control characters start with this byte.
+/// The first byte of the two forbidden characters that are not control characters.
 const SUSPECT: u8 = 0xEF;
 
-/// Marks the bytes below the space and those that are [`SUSPECT`]: the lowest mark is right, those
-/// above it may be false.
+/// Marks the bytes below the space and those that are [`SUSPECT`]: the lowest mark is reliable,
+/// those above it may be wrong.
 #[inline]
 fn suspects(word: [u8; 8]) -> u64 {
     let word = u64::from_le_bytes(word);
@@ -79,7 +80,7 @@ fn suspects(word: [u8; 8]) -> u64 {
     (below | equal) & (ONES << 7)
 }
 
-/// True for a character that XML 1.0 can carry.
+/// Returns true for a character that XML 1.0 can carry.
 pub(crate) fn is_xml_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}')
 }
@@ -162,7 +163,7 @@ mod tests {
                     assert_eq!(forbidden(&text), is_found.then_some(c), "{text:?}");
                     let text = format!("{}{c}", "x".repeat(length));
                     assert_eq!(forbidden(&text), is_found.then_some(c), "{text:?}");
-                    // Without a neighbour of another kind.
+                    // The text has no neighbour of another kind.
                     let text = String::from(c).repeat(length);
                     assert_eq!(
                         forbidden(&text),

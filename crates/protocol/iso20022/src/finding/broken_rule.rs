@@ -29,8 +29,8 @@ impl<R: fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync> Rule for R {
 }
 
 impl BrokenRule {
-    /// Holds a broken rule. The name is that of the rule and has nothing of the document; `Display`
-    /// states the mistake in one line without a full stop.
+    /// Wraps a broken rule. `name` is the rule's and must contain nothing of the document; the
+    /// `Display` of `rule` must state the mistake in one line without a full stop.
     pub fn new(
         name: &'static str,
         rule: impl fmt::Debug + fmt::Display + PartialEq + Any + Send + Sync,

@@ -6,15 +6,15 @@ use crate::finding::Finding;
 
 /// Returns the findings that strict reading of the written document would report.
 ///
-/// - The model is walked.
-/// - Parts beyond the schema depend on their place, which only reading finds. A document with such
-///   parts is written and read again, and the findings of that reading are returned, unless no
-///   document can hold the model.
+/// - Parts of the schema are checked in the model.
+/// - Parts beyond the schema can be checked only by reading, because they depend on their place. A
+///   document with such parts is written and read again, and the findings of that reading are
+///   returned, unless no document can hold the model.
 pub fn check<M: Message>(document: &M) -> Vec<Finding> {
     findings(document, CheckScope::Everything)
 }
 
-/// Returns the first finding of the schema, as [`check`] has it.
+/// Returns the first finding of the schema, in the order of [`check`].
 pub fn check_schema<M: Message>(document: &M) -> Option<Finding> {
     findings(document, CheckScope::Schema)
         .into_iter()
@@ -31,13 +31,13 @@ pub(super) fn first_missing<M: Message>(document: &M) -> Option<Finding> {
 
 fn findings<M: Message>(document: &M, asked: CheckScope) -> Vec<Finding> {
     let checker = walked(document, asked);
-    // A clean walk met neither findings nor markup, and then reading has nothing to judge.
+    // A walk without findings and without markup leaves nothing for reading to check.
     if !checker.is_clean()
         && !document.is_plain(M::SHAPE.known(document.version()))
         && let Ok(Ok(again)) = output::read_back(document, true)
         && again.document == *document
     {
-        // Places in a text that the caller never sees would mislead.
+        // Removes the places, which are those of a text that the caller never sees.
         let nowhere = |finding| Finding {
             position: None,
             ..finding

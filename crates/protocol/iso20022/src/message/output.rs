@@ -1,4 +1,4 @@
-//! A document as XML, unchecked, and why it was not written.
+//! Writing a document as XML without checks, and the error of writing.
 
 use super::{Message, Parsed, read};
 use crate::extra::KeptParts;
@@ -9,14 +9,14 @@ use crate::read::{ReadError, ReadLimits, ReadOptions};
 use crate::version::Version;
 use std::{fmt, io};
 
-/// A document that was not written. `Debug` prints what `Display` does.
+/// A document that was not written. `Debug` prints the same text as `Display`.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// A document that lacks a part that the schema demands, or keeps an entry that could not be
-    /// read; [`WriteOptions::incomplete`](crate::WriteOptions::incomplete) writes it. Under
-    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), any document that the
-    /// schema refuses.
+    /// The document lacks a part that the schema demands, or contains an entry that could not be
+    /// read; [`WriteOptions::incomplete`](crate::WriteOptions::incomplete) permits it. Under
+    /// [`WriteOptions::schema_valid`](crate::WriteOptions::schema_valid), the document violates the
+    /// schema in any way.
     #[error("the schema refuses the document: {finding}")]
     Invalid {
         /// The first reason.
@@ -28,8 +28,8 @@ pub enum WriteError {
         /// The first such character.
         found: char,
     },
-    /// Something beyond the schema that would not be read back as it is: supplementary data or a
-    /// kept part that is not well-formed markup, or has no place in the document.
+    /// Supplementary data or a kept part would not be read back unchanged, because it is not
+    /// well-formed markup or has no place in the document.
     #[error(
         "expected parts beyond the schema that can be read back as they are{}",
         .why.as_ref().map_or_else(String::new, |why| format!(": {why}"))
@@ -56,7 +56,7 @@ pub(super) fn read_back<M: Message>(
 ) -> Result<Result<Parsed<M>, ReadError>, WriteError> {
     let mut text = String::new();
     push(document, Output::plain(&mut text))?;
-    // The text was just made from a model in memory, so that no limit protects anything.
+    // The text was just made from a model in memory, so limits would protect nothing.
     let options = ReadOptions::default()
         .keep_unreadable(keep_unreadable)
         .limits(ReadLimits::NONE);
@@ -69,18 +69,18 @@ pub fn to_version<M: Message>(document: &M, version: Version) -> Result<Parsed<M
     other.set_version(version);
     let mut text = String::new();
     push(&other, Output::plain(&mut text))?;
-    // Read by the other version, which keeps nothing that it does not know.
+    // Reads the text by the other version, and drops the parts that this version does not know.
     let mut options = ReadOptions::default()
         .keep_unreadable(true)
         .limits(ReadLimits::NONE);
     options.drop_unknown = true;
     let mut parsed = read::parse::<M>(text.as_bytes(), &options)
         .map_err(|why| WriteError::Unfaithful { why: Some(why) })?;
-    // The document has the order of the schema again.
+    // Writing put the elements into the order of the schema.
     parsed
         .findings
         .retain(|finding| !matches!(finding.kind, FindingKind::OutOfOrder { .. }));
-    // Places in a text that the caller never sees would mislead.
+    // Removes the places, which are those of a text that the caller never sees.
     for finding in &mut parsed.findings {
         finding.position = None;
     }

@@ -18,12 +18,13 @@ pub struct Parsed<M> {
     /// The further findings of each kind beyond those that
     /// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) has room for.
     pub further_findings: FurtherFindings,
-    /// The parts around the document and before it; `None` without wrapper and application header.
+    /// The parts around the document and before it; `None` if there is neither a wrapper nor an
+    /// application header.
     pub around: Option<Box<Around>>,
 }
 
 impl<M> Parsed<M> {
-    /// Changes the document.
+    /// Replaces the document by the result of a function, and keeps everything else.
     #[must_use]
     pub fn map<T>(self, change: impl FnOnce(M) -> T) -> Parsed<T> {
         Parsed {
@@ -35,8 +36,8 @@ impl<M> Parsed<M> {
     }
 }
 
-/// A document in memory: text, whose declared encoding does not count, or bytes in the encoding
-/// that they declare.
+/// A document in memory: text, whose declared encoding is ignored, or bytes, which are decoded by
+/// the encoding that they declare.
 pub trait Source: AsRef<[u8]> {
     /// True for text.
     const IS_TEXT: bool;
@@ -88,8 +89,9 @@ pub fn read<M: Message>(
     one(Documents::open(source, options, &[M::SHAPE]).erased())
 }
 
-/// Reads the documents in a text or bytes, each of one of several messages, through what is around
-/// them. `each` is called when the start tag of a document has been read, and reads the rest of it.
+/// Reads the documents in a text or bytes, each of which is one of several messages, and skips the
+/// wrappers around them. `each` is called after the start tag of a document and reads the rest of
+/// the document.
 pub fn parse_any(
     bytes: &[u8],
     options: &ReadOptions,
@@ -104,8 +106,8 @@ pub fn parse_any(
     })
 }
 
-/// Reads a text or bytes. A text in memory needs no copy, and its places are counted only where
-/// there are findings.
+/// Reads a text or bytes. A text in memory is not copied, and its lines and columns are counted
+/// only for findings.
 fn in_memory<T>(
     bytes: &[u8],
     options: &ReadOptions,
@@ -147,12 +149,12 @@ fn document<M: Message>(cursor: &mut Cursor<'_>) -> Result<M, Halt> {
     cursor.open_message()?;
     let mut document = M::read(cursor)?;
     document.extras_mut().extend(cursor.close_document()?);
-    // At the end, so that the error carries all findings of the document.
+    // Refuses at the end, so that the error carries all findings of the document.
     cursor.refuse_findings()?;
     Ok(document)
 }
 
-/// Reads a document with or without the fast reader, and returns the numbers of elements that it
+/// Reads a document with or without the fast reader, and returns how many elements the fast reader
 /// took and declined, for tests.
 pub fn read_counting<M: Message>(
     source: impl BufRead,

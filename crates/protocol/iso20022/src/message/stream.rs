@@ -1,4 +1,4 @@
-//! Units one after the other, in memory bounded by the largest unit and by the parts outside of
+//! Reads a message unit by unit, in memory bounded by the largest unit and by the parts outside of
 //! units.
 
 use super::Message;
@@ -12,35 +12,36 @@ use crate::version::Version;
 use std::fmt;
 use std::io::BufRead;
 
-/// Reads a message group by group and unit by unit. The crate of a message names it for its groups
-/// and units.
+/// Reads a message group by group and unit by unit. The crate of a message has an alias of this
+/// type, such as `EntryReader`.
 ///
-/// An error with [`ReadError::unread`] is about a single unit, and reading goes on after it. After
-/// any other there is nothing more.
+/// An error with [`ReadError::unread`] is about a single unit, and reading continues after that
+/// unit. After any other error the reader returns `None`.
 pub struct UnitReader<M: Message, R> {
     input: Documents<R>,
     progress: Progress<M>,
 }
 
-/// The parts of a document read so far. Apart from the source, so that reading is compiled once for
-/// a message.
+/// The parts of a document read so far. The type does not depend on the source, so that reading is
+/// compiled once for a message.
 pub struct Progress<M: Message> {
     state: State,
     message: M::Slots,
     message_at: usize,
     groups: usize,
-    /// Bytes of memory that the document had taken when the group began.
+    /// The bytes of memory that the document had taken when the group began.
     held: u64,
     group: <M::Group as Record>::Slots,
     group_at: usize,
     units: usize,
-    /// The start of the group has been handed out.
+    /// True after the start of the group has been handed out.
     started: bool,
 }
 
-/// A part of a document that a reader has read. The crate of a message has it for its document.
+/// A part of a document that a reader has read. The crate of a message has an alias of this type
+/// for its document.
 ///
-/// The contents are boxed, because a part would otherwise be as large as the largest of them.
+/// The contents are boxed, because a part would otherwise be as large as its largest variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamItem<M: Message> {
@@ -48,14 +49,14 @@ pub enum StreamItem<M: Message> {
     Start(Box<M::Group>),
     /// A unit of the group, such as an entry.
     Entry(Box<M::Unit>),
-    /// The end of a group, with all of it but each entry.
+    /// The end of a group: the whole group except its units.
     End(Box<M::Group>),
-    /// The end of the message, with all of it but each group.
+    /// The end of the message: the whole message except its groups.
     MessageEnd(Box<M>),
 }
 
 impl<M: Message> StreamItem<M> {
-    /// Returns the part as that of another message with the same entries.
+    /// Converts the part into that of another message with the same units.
     #[must_use]
     pub fn convert<N>(self) -> StreamItem<N>
     where
@@ -80,7 +81,7 @@ enum State {
     /// The start tag of the document element has been read.
     Opened,
     Message,
-    /// Within a group.
+    /// Reading is within a group.
     Group,
     /// The start tag of a unit has been read.
     Unit,
@@ -101,14 +102,14 @@ impl<M: Message, R: BufRead> UnitReader<M, R> {
     /// Reads the next part; `None` after the end of the message.
     ///
     /// # Errors
-    /// [`ReadError`]. After that of an entry which cannot be read, the next call goes on with the
-    /// next entry; after any other error the reader is at its end.
+    /// [`ReadError`]. After the error of a unit that cannot be read, the next call continues with
+    /// the next unit; after any other error the reader is at its end.
     pub fn next_item(&mut self) -> Result<Option<StreamItem<M>>, ReadError> {
         self.input.next_part(&mut self.progress)
     }
 }
 
-/// An input with documents of several messages, one after the other, and with what is around them.
+/// An input with documents of several messages, one after the other, possibly in wrappers.
 pub type Documents<R> = CursorOver<StreamTokens<R>>;
 
 impl<R: BufRead> Documents<R> {
@@ -118,8 +119,8 @@ impl<R: BufRead> Documents<R> {
         Self::new(tokens, *options, shapes)
     }
 
-    /// Reads the start tag of the next document; false when there is none. All parts of the
-    /// document before have to be read.
+    /// Reads the start tag of the next document; returns false if there is none. All parts of the
+    /// previous document must have been read.
     pub fn next_document(&mut self, shapes: &[&'static Shape]) -> Result<bool, ReadError> {
         self.erased().find_document(shapes)
     }
@@ -134,14 +135,14 @@ impl<R: BufRead> Documents<R> {
 }
 
 impl<M: Message> Default for Progress<M> {
-    /// Begins after the start tag of the document element.
+    /// Reading begins after the start tag of the document element.
     fn default() -> Self {
         Self::new(State::Opened)
     }
 }
 
 impl<M: Message> Progress<M> {
-    /// Returns the header, from its end to that of the message.
+    /// Returns the header; `None` before its end, and again after the end of the message.
     pub fn header(&self) -> Option<&M::Header> {
         M::header(&self.message)
     }
@@ -163,13 +164,14 @@ impl<M: Message> Progress<M> {
     fn next(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<StreamItem<M>>, ReadError> {
         let part = self
             .advance(cursor)
-            // Strict reading hands out no part whose reading led to a refused finding.
+            // Strict reading returns no part that has a refused finding.
             .and_then(|part| cursor.refuse_findings().map(|()| part));
         match part {
             Ok(Some(Err(unread))) => Err(*unread),
             Ok(part) => Ok(part.and_then(Result::ok)),
             Err(halt) => {
-                // The place in the document is unknown after such an error.
+                // Reading cannot continue, because the place in the document is unknown after such
+                // an error.
                 self.state = State::Done;
                 cursor.end();
                 Err(cursor.error(halt))
@@ -206,7 +208,7 @@ impl<M: Message> Progress<M> {
         }
     }
 
-    /// Reads within the message, up to the start tag of a group.
+    /// Reads in the message up to the start tag of a group.
     fn message(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         cursor.read_ahead::<M>(&mut self.message, &mut self.message_at, "")?;
         let index = match cursor.child(M::FIELDS, &mut self.message_at)? {
@@ -231,7 +233,7 @@ impl<M: Message> Progress<M> {
         Ok(None)
     }
 
-    /// Reads within a group, up to the start tag of a unit.
+    /// Reads in a group up to the start tag of a unit.
     fn group(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
         let fields = <M::Group as Record>::FIELDS;
         let next =
@@ -276,17 +278,16 @@ impl<M: Message> Progress<M> {
         }
     }
 
-    /// Reads a unit, over events.
+    /// Reads a unit with the reader over events.
     fn unit(&mut self, cursor: &mut Cursor<'_>) -> Result<Part<M>, Halt> {
-        // Set before reading, because the stream goes on from here after a unit that cannot be
-        // read.
+        // Sets the state before reading, because reading continues from here after a unit that
+        // cannot be read.
         self.state = State::Group;
         let place = cursor.place();
         match M::Unit::read(cursor) {
             Ok(unit) => Ok(Ok(StreamItem::Entry(Box::new(unit)))),
             Err(halt) => {
-                // A unit's number counts the units read before it, as in the list of a whole
-                // document.
+                // The number of a unit counts the units read before, as in a whole document.
                 self.units -= 1;
                 cursor.go_on(halt, place).map(Err)
             }
@@ -302,7 +303,7 @@ impl<M: Message> Progress<M> {
         in_unit: bool,
     ) -> Result<Option<Part<M>>, Halt> {
         self.started = true;
-        // The parts handed out now are handed out again at the end, so their memory counts twice.
+        // These parts are handed out again at the end of the group, so their memory counts twice.
         let held = cursor.held() - self.held;
         cursor.hold(usize::try_from(held).unwrap_or(usize::MAX))?;
         let group = self.group.clone();
@@ -323,7 +324,8 @@ impl<M: Message> Progress<M> {
     }
 
     fn message_end(&mut self, cursor: &mut Cursor<'_>) -> Result<Option<Part<M>>, Halt> {
-        // Without any group, the list is not handed out but missing, and is reported.
+        // If there is no group at all, the list was not handed out but is missing, which is
+        // reported.
         if self.groups > 0 {
             cursor.hand_out(M::SHAPE.group);
         }
@@ -344,13 +346,14 @@ impl<M: Message, R: BufRead> Iterator for UnitReader<M, R> {
 }
 
 impl<M: Message, R> UnitReader<M, R> {
-    /// Returns the header, from its end to that of the message, with which it is handed out.
+    /// Returns the header; `None` before its end, and again after the end of the message, which
+    /// contains it.
     #[must_use]
     pub fn header(&self) -> Option<&M::Header> {
         self.progress.header()
     }
 
-    /// Returns the version of the document; that of the default before anything was read.
+    /// Returns the version of the document; the default version before anything was read.
     #[must_use]
     pub fn version(&self) -> Version {
         self.input.version()
@@ -361,7 +364,7 @@ impl<M: Message, R> UnitReader<M, R> {
         self.input.take_findings()
     }
 
-    /// Returns the number of findings of each kind, since the reader began, for which
+    /// Returns the number of findings of each kind since the start for which
     /// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) had no room.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
@@ -369,7 +372,7 @@ impl<M: Message, R> UnitReader<M, R> {
     }
 }
 
-/// True when the field at an index has a name.
+/// Returns true when the field at an index has a name.
 fn is(fields: &[Field], index: usize, name: &str) -> bool {
     fields.get(index).is_some_and(|field| field.wire == name)
 }

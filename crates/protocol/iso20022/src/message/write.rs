@@ -17,10 +17,10 @@ bankrail_values::options! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct WriteOptions {
-        /// Sets the spaces per level, with each element on its own line. Default: none, all on one
-        /// line.
+        /// Sets the number of spaces per level, and puts each element on its own line. Default:
+        /// none, everything on one line.
         indent(into): Option<u8> = None,
-        /// Refuses every document that the schema refuses, not only one with missing parts.
+        /// Refuses every document that the schema refuses, not only a document with missing parts.
         /// Default: false.
         schema_valid: bool = false,
         /// Writes a document that lacks a part that the schema demands, or holds an entry that
@@ -48,7 +48,7 @@ pub fn write_to<M: Message>(
     sink: &mut dyn io::Write,
     options: &WriteOptions,
 ) -> Result<(), WriteError> {
-    // Before the first byte, because a sink cannot take back what has been written to it.
+    // Checks before the first byte, because a sink cannot take back what it was given.
     refuse(document, options)?;
     let mut text = String::new();
     push(
@@ -65,7 +65,7 @@ pub fn write_json_string<M: Message>(document: &M, json: &mut String) -> Result<
     json.push('"');
     let written = append_json_content(document, json);
     json.push('"');
-    // Half a document would make the JSON text invalid.
+    // Removes a half-written document, which would make the JSON text invalid.
     if written.is_err() {
         json.truncate(length);
     }
@@ -84,7 +84,7 @@ pub fn append_json_content<M: Message>(document: &M, json: &mut String) -> Resul
 }
 
 fn refuse<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteError> {
-    // Nearly every document is plain and needs no reading again.
+    // Nearly every document is plain, which saves reading it again.
     if !document.is_plain(M::SHAPE.known(document.version())) {
         return refuse_kept(document, options);
     }
@@ -96,8 +96,8 @@ fn refuse<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteE
     refused.map_or(Ok(()), |finding| Err(invalid(finding)))
 }
 
-/// Parts that the schema does not know are written as they are. Only reading them again shows
-/// whether they are unchanged, and whether the schema refuses them.
+/// Refuses kept parts that would not be read back unchanged or that the schema refuses. The writer
+/// copies them verbatim, so only reading the document again finds this.
 #[cold]
 fn refuse_kept<M: Message>(document: &M, options: &WriteOptions) -> Result<(), WriteError> {
     let lacks = if options.schema_valid || options.incomplete {
@@ -123,7 +123,8 @@ fn refuse_kept<M: Message>(document: &M, options: &WriteOptions) -> Result<(), W
         }
         Ok(again) => {
             let why = again.err();
-            // An entry that cannot be read is written on request, as a missing part is.
+            // An entry that cannot be read may be written on request, and so may a document with
+            // missing parts.
             let kept = || matches!(read_back(document, true), Ok(Ok(again)) if again.document == *document);
             let unreadable = why.as_ref().and_then(ReadError::finding).filter(|_| kept());
             unreadable.map_or(WriteError::Unfaithful { why }, invalid)

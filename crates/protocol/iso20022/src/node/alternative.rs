@@ -4,7 +4,8 @@ use super::{Node, Slot};
 use crate::field::{MANY, Tag};
 use crate::read::{Cursor, Halt, NotPlain, Scanner};
 
-/// An alternative of a choice while it is read: most occur once, one occurs several times.
+/// An alternative of a choice while it is read. Most alternatives occur once; one type of
+/// alternative occurs several times.
 pub trait Alternative: Sized {
     /// Reads the first occurrence.
     fn first(from: &mut Cursor<'_>) -> Result<Self, Halt>;

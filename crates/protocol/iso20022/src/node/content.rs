@@ -9,9 +9,9 @@ use crate::output::Output;
 
 /// The content of a field: one value, an optional value, or several values.
 pub trait Content {
-    /// The type of each.
+    /// The type of each value.
     type Item: Node;
-    /// The maximum number of values as an alternative of a choice.
+    /// The maximum number of values when the content is an alternative of a choice.
     const MAX: u32;
     /// Returns the values.
     fn items(&self) -> &[Self::Item];
@@ -60,8 +60,8 @@ pub fn write_kept(
     out.close(tag);
 }
 
-/// Writes the occurrences of one element. Inlined, so that its tags are constants: a few
-/// instructions instead of a copy.
+/// Writes the occurrences of one element. Inlined, so that the tags are constants, which are
+/// written with a few instructions instead of a copy.
 #[inline(always)]
 pub fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<'_>) {
     for item in content.items() {
@@ -69,7 +69,7 @@ pub fn write_field<C: Content>(content: &C, tag: &'static Tag, out: &mut Output<
     }
 }
 
-/// Writes the occurrences of one element, each followed by what was kept after it.
+/// Writes the occurrences of one element, each followed by the parts kept after it.
 #[cold]
 pub fn write_field_kept<C: Content>(
     content: &C,
@@ -84,7 +84,7 @@ pub fn write_field_kept<C: Content>(
     }
 }
 
-/// True unless the element, or a part below it, is missing, or is of another version.
+/// Returns true unless the element, or a part below it, is missing, or is of another version.
 /// Inlined, because most elements of a sequence do not occur.
 #[inline(always)]
 pub fn is_plain_field<C: Content>(content: &C, rows: &[Field], version: u8) -> bool {
@@ -98,13 +98,13 @@ pub fn is_plain_field<C: Content>(content: &C, rows: &[Field], version: u8) -> b
     })
 }
 
-/// Checks the occurrences of one element and how many there are, as reading reports it. Inlined,
-/// because most elements of a sequence do not occur.
+/// Checks the occurrences of one element and their number, with the findings that reading would
+/// report. Inlined, because most elements of a sequence do not occur.
 #[inline(always)]
 pub fn check_field<C: Content>(content: &C, rows: &'static [Field], to: &mut Checker) {
     let (items, field) = (content.items(), Field::of(rows, to.version()));
-    // Emptiness first, because the version of an absent element matters only where some version
-    // demands one.
+    // Tests emptiness first, because the version of an absent element matters only where some
+    // version demands one.
     if items.is_empty() {
         if let Some(field) = field.filter(|field| field.min > 0) {
             to.missing(field);

@@ -9,43 +9,43 @@ use crate::read::{Ahead, Cursor, Halt, NotPlain, Scanner};
 pub trait Record: Sized {
     /// The elements read so far.
     type Slots: Clone + Default;
-    /// The elements in the order of the schema.
+    /// The elements of the sequence in the order of the schema.
     const FIELDS: &'static [Field];
     /// Reads the element whose start tag has just been read.
     fn take(slots: &mut Self::Slots, index: usize, from: &mut Cursor<'_>) -> Result<(), Halt>;
-    /// Reads the element that comes next into its place, if all of it is as the writer writes it.
-    /// False when it is not or when there is no room; then nothing has been read.
+    /// Reads the next element into its place if all of it is as the writer writes it. Returns
+    /// false, having read nothing, if it is not or if there is no room.
     fn take_ahead(
         slots: &mut Self::Slots,
         index: usize,
         ahead: Ahead,
         from: &mut Cursor<'_>,
     ) -> Result<bool, Halt>;
-    /// Checks that the mandatory elements are there.
+    /// Makes the value of the elements read, after checking that the mandatory ones are present.
     fn finish(slots: Self::Slots, from: &mut Cursor<'_>) -> Result<Self, Halt>;
     /// Returns the parts beyond the schema.
     fn extras(&self) -> &Extras;
-    /// Returns the parts beyond the schema, to be changed.
+    /// Returns the parts beyond the schema, for changing them.
     fn extras_mut(&mut self) -> &mut Extras;
 }
 
 /// The place for the occurrences of one element.
 pub trait Slot: Content + Sized {
-    /// True for a list.
+    /// True if the slot is a list.
     const IS_LIST: bool;
-    /// Puts one more into its place.
+    /// Puts one more occurrence into its place.
     fn put(&mut self, item: Self::Item);
-    /// Removes all but the first `count`.
+    /// Removes all but the first `count` occurrences.
     fn truncate(&mut self, count: usize);
     /// Reads up to `max` elements as the writer writes them.
     fn scan(from: &mut Scanner<'_>, tag: &'static Tag, max: u32) -> Result<Self, NotPlain>;
 
-    /// True when there is room for one more, or the memory for it may be taken.
+    /// Returns true when there is room for one more occurrence, or the memory for it may be taken.
     fn has_room(&self, _: &Cursor<'_>) -> bool {
         true
     }
 
-    /// Makes room for one more.
+    /// Makes room for one more occurrence.
     fn make_room(&mut self, _: &mut Cursor<'_>) -> Result<(), Halt> {
         Ok(())
     }
@@ -55,16 +55,17 @@ pub trait Slot: Content + Sized {
         self.items().len()
     }
 
-    /// Reads one more.
+    /// Reads one more occurrence.
     fn fill(&mut self, from: &mut Cursor<'_>) -> Result<(), Halt> {
-        // Before the element is read, so that the limit is met before its parts take memory.
+        // Makes room before the element is read, so that the limit is met before its parts take
+        // memory.
         self.make_room(from)?;
         self.put(Self::Item::read(from)?);
         Ok(())
     }
 
-    /// Reads the one that comes next if all of it is as the writer writes it. False when it is not
-    /// or when the schema has no more; then nothing has been read.
+    /// Reads the next occurrence if all of it is as the writer writes it. Returns false, having
+    /// read nothing, if it is not or if the schema allows no more.
     fn fill_ahead(
         &mut self,
         field: Field,
@@ -72,12 +73,12 @@ pub trait Slot: Content + Sized {
         ahead: Ahead,
         from: &mut Cursor<'_>,
     ) -> Result<bool, Halt> {
-        // Without room, the element is left to the reader over events, which reports it, as it
-        // keeps one in excess as markup.
+        // Without room, the element is left to the reader over events, which reports it or keeps it
+        // as markup in excess.
         if !field.allows(self.count()) || !self.has_room(from) {
             return Ok(false);
         }
-        // Before the element is taken, because `put` cannot return an error.
+        // Makes room before the element is taken, because `put` cannot return an error.
         self.make_room(from)?;
         let number = (field.max > 1).then_some(self.count());
         Ok(from.scan_element(self, tag, number, ahead).is_ok())

@@ -8,20 +8,20 @@ use quick_xml::events::Event;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Around {
-    /// The application header, the last one before the document and after the document before it.
+    /// The application header: the last one between the previous document and this one.
     pub header: Option<AppHeader>,
-    /// All markup from the start of the input, or from the end of the document before, up to the
-    /// document, as it stands: the start tags of wrappers, their headers, `AppHdr`.
+    /// All markup from the start of the input, or from the end of the previous document, up to this
+    /// document, verbatim: the start tags of wrappers, their headers, `AppHdr`.
     pub before: String,
 }
 
 /// An application header, `AppHdr`: the Business Application Header (head.001.001.01 to .03), or
-/// the older one of SWIFT. Its elements are read by their names in any namespace, and nothing about
-/// them is checked.
+/// the older one of SWIFT. Its elements are read by their names in any namespace, and are not
+/// checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AppHeader {
-    /// The element as it stands, with the namespaces that it needs.
+    /// The markup of the header, verbatim, with the namespace declarations that it needs.
     pub xml: String,
     /// The sender (`Fr`, `From`): the BIC, or the first other identification.
     pub from: Option<String>,
@@ -29,8 +29,8 @@ pub struct AppHeader {
     pub to: Option<String>,
     /// The identification of the business message (`BizMsgIdr`, `MsgRef`).
     pub message_id: Option<String>,
-    /// The message and its version, such as `camt.053.001.08` (`MsgDefIdr`, `MsgName`). One that
-    /// contradicts the document is reported, as
+    /// The message and its version, such as `camt.053.001.08` (`MsgDefIdr`, `MsgName`). A header
+    /// that contradicts the document is reported as
     /// [`FindingKind::HeaderMessage`](crate::FindingKind::HeaderMessage).
     pub message: Option<String>,
     /// The service that the message is exchanged in (`BizSvc`, `SvcName`).
@@ -42,7 +42,7 @@ pub struct AppHeader {
 }
 
 impl AppHeader {
-    /// Reads a header that is well-formed.
+    /// Reads a well-formed header.
     pub(crate) fn of(xml: String) -> Self {
         let mut header = Self::default();
         let mut tokens = TextTokens::new(&xml);

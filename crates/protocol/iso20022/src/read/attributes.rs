@@ -36,7 +36,7 @@ impl Attribute<'_> {
 /// Up to this many names are compared one by one; more are sorted.
 const MAX_COMPARED_NAMES: usize = 16;
 
-/// Reads the attributes between the name and the end of a start tag, `most` of them at most.
+/// Reads the attributes between the name and the end of a start tag, at most `most` of them.
 pub(crate) fn parse<'a>(
     mut text: &'a str,
     most: usize,
@@ -47,7 +47,7 @@ pub(crate) fn parse<'a>(
         if trimmed.is_empty() {
             break;
         }
-        // Before the attribute is read, so that no more than `most` are held.
+        // Checks the number before the attribute is read, so that no more than `most` are held.
         if to.len() >= most {
             return Err(ReadErrorKind::Limit {
                 limit: LimitKind::Attributes,
@@ -114,7 +114,7 @@ pub(crate) fn occurs_twice(name: &str) -> ReadErrorKind {
 
 /// Resolves references and turns white space into spaces. Few values have either.
 fn normalise(raw: &str) -> Result<Cow<'_, str>, ReadErrorKind> {
-    // Without a branch, so that the compiler tests many bytes in one step.
+    // The test has no branch, so that the compiler tests many bytes in one step.
     if !raw
         .bytes()
         .fold(false, |any, b| any | (b < b' ') | (b == b'&'))

@@ -6,14 +6,15 @@ use crate::finding::shown;
 use std::borrow::Cow;
 
 /// Checks `version`, `encoding` and `standalone`, in this order; the text is the part after `xml`.
-/// Returns the encoding if it is another than UTF-8.
+/// Returns the encoding if it is not UTF-8.
 pub(crate) fn check(text: &str) -> Result<Option<Box<str>>, ReadErrorKind> {
     if text.contains('&') {
         // The grammar of the declaration has no references (2.8).
         return Err(malformed("expected no reference in the XML declaration"));
     }
     let mut found = Vec::new();
-    // No bound on their number: the token is bounded, and any fourth attribute is refused below.
+    // The number of attributes needs no bound: the token is bounded, and a fourth attribute is
+    // refused below.
     attributes::parse(text, usize::MAX, &mut found)?;
     let mut rest = found
         .iter()
@@ -43,8 +44,8 @@ pub(crate) fn check(text: &str) -> Result<Option<Box<str>>, ReadErrorKind> {
 }
 
 /// Returns the encoding that the declaration at the beginning of a document states, if there is a
-/// declaration that can be read. The bytes are of an encoding that has ASCII's, or of UTF-16
-/// without its zeros.
+/// declaration that can be read. The bytes must be of an encoding that extends ASCII, or of UTF-16
+/// with its zero bytes removed.
 pub(crate) fn declared_encoding(head: &[u8]) -> Option<Cow<'_, str>> {
     let end = memchr::memmem::find(head, b"?>")?;
     let declaration = std::str::from_utf8(head.get(..end)?)
@@ -61,8 +62,8 @@ pub(crate) fn declared_encoding(head: &[u8]) -> Option<Cow<'_, str>> {
         .map(|attribute| attribute.value)
 }
 
-/// True for 1.0 and for the later versions that a processor of 1.0 reads as 1.0 (XML 1.0, fifth
-/// edition, 2.8).
+/// Returns true for 1.0 and for the later versions that a processor of 1.0 reads as 1.0 (XML 1.0,
+/// fifth edition, 2.8).
 fn is_version(version: &str) -> bool {
     version
         .strip_prefix("1.")

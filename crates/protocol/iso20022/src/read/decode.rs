@@ -27,12 +27,12 @@ pub(crate) struct Decoded<R> {
     start: usize,
     ended: bool,
     failure: Option<ReadErrorKind>,
-    /// All text before the failure has been consumed. Only then is it reported, although it may
-    /// have been seen earlier.
+    /// All text before the failure has been consumed. The failure is reported only then, although
+    /// it may have been noticed earlier.
     met: bool,
     limits: ReadLimits,
     strict: bool,
-    /// The source is UTF-8, whatever it declares.
+    /// True if the source is UTF-8, even if it declares another encoding.
     is_text: bool,
     /// Bytes read from the source.
     read: u64,
@@ -52,7 +52,7 @@ enum Encoding {
     Utf8,
     Ascii,
     Latin1,
-    /// One byte for each character, except the above.
+    /// An encoding with one byte for each character, except the above.
     Single(&'static encoding_rs::Encoding),
     Utf16,
 }
@@ -106,7 +106,7 @@ impl<R: BufRead> Decoded<R> {
         self.remembers.then_some(self.remembered.as_str())
     }
 
-    /// Begins an event.
+    /// Begins to count the bytes of a token.
     pub(crate) fn begin_token(&mut self) {
         self.token = 0;
     }
@@ -139,9 +139,11 @@ impl<R: BufRead> Decoded<R> {
             .map(|failure| (failure, position))
     }
 
-    /// Decodes a further piece after the text that has not been consumed; false when there is none.
+    /// Decodes a further piece after the text that has not been consumed; returns false if there is
+    /// none.
     pub(crate) fn more(&mut self) -> bool {
-        // Only once for each piece: moving the text for each event would take quadratic time.
+        // Moves the text once for each piece, because moving it for each event would take quadratic
+        // time.
         self.text.drain(..self.start);
         self.start = 0;
         let before = self.text.len();
@@ -182,7 +184,8 @@ impl<R: BufRead> Decoded<R> {
                 1
             };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
-            // A declaration begins right after the byte order mark, or there is none to wait for.
+            // It is decided once there are enough bytes to see whether a declaration begins right
+            // after the byte order mark.
             let decided = plain.len() >= foreign::bytes_to_tell(&plain)
                 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()
@@ -384,8 +387,8 @@ impl<R: BufRead> Read for Decoded<R> {
 impl<R: BufRead> BufRead for Decoded<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start >= self.text.len() {
-            // Where the text runs out, and so once for each piece; `Events` bounds tokens within a
-            // piece.
+            // The bound is checked where the text runs out, which is once for each piece; `Events`
+            // bounds tokens within a piece.
             if self.token > self.limits.max_token_bytes {
                 self.failure = Some(token_limit(&self.limits));
             }
@@ -415,7 +418,7 @@ impl<R: BufRead> BufRead for Decoded<R> {
                     .max_kept_bytes
                     .saturating_sub(self.remembered.len())
             {
-                // More than may be kept, so it cannot be asked for again.
+                // The text exceeds what may be kept, so it is forgotten.
                 self.remembers = false;
                 self.remembered = String::new();
             } else {
@@ -496,7 +499,7 @@ fn forbidden_from(text: &[u8], from: usize, to: usize) -> Option<(usize, u32)> {
             b'\t' | b'\n' | b'\r' => {}
             0..0x20 => return Some((from + index, u32::from(*b))),
             0xEF => {
-                // From the whole text, because a character may stand across two chunks.
+                // Looks at the whole text, because a character may stand across two chunks.
                 if let Some([0xBF, last @ (0xBE | 0xBF)]) =
                     text.get(from + index + 1..from + index + 3)
                 {
@@ -556,9 +559,10 @@ fn fill<R: BufRead>(source: &mut R) -> io::Result<&[u8]> {
     source.fill_buf()
 }
 
-/// Characters that start in a piece of UTF-8.
+/// Returns the number of characters that start in a piece of UTF-8.
 fn characters(text: &[u8]) -> usize {
-    // Counted in 8 bits, so that the compiler adds many in one step; 255 is the most that fits.
+    // Counts in 8 bits, so that the compiler adds many in one step; a chunk has at most 255 bytes,
+    // so that the count fits.
     let count = |chunk: &[u8]| {
         chunk
             .iter()

@@ -1,11 +1,11 @@
-//! The error of reading a document, with its place, and where reading stopped before it is made.
+//! The error of reading a document with its place, and the state from which it is made.
 
 use crate::finding::{Finding, FindingKind, FurtherFindings, Position};
 use std::fmt;
 use std::io;
 
-/// A document that was not read: the error, its element and its place. `Debug` prints the text of
-/// `Display` and the findings.
+/// The reason why a document was not read, with the element and the place. `Debug` prints the text
+/// of `Display` and the findings.
 pub struct ReadError(Box<Parts>);
 
 struct Parts {
@@ -17,8 +17,8 @@ struct Parts {
     unread: Option<String>,
 }
 
-/// Reading stopped: why, and where. The element is the one that the cursor is at, unless it has
-/// been set; together they become a [`ReadError`].
+/// The reason why reading stopped, and the place. The element is the one that the cursor is at,
+/// unless another one was set; `into_error` adds it to make a [`ReadError`].
 // Boxed, because every reading function returns it, and a `Result` is as large as its error.
 #[derive(Debug)]
 pub struct Halt(ReadError);
@@ -35,12 +35,13 @@ impl Halt {
         })))
     }
 
-    /// True when something in the content of an element is wrong, and not the markup or a limit.
+    /// Returns true when the content of an element is wrong, and neither its markup is malformed
+    /// nor a limit exceeded.
     pub(crate) fn is_of_content(&self) -> bool {
         self.finding().is_some()
     }
 
-    /// Returns the finding that the error becomes where reading goes on.
+    /// Returns the finding that the error becomes if reading continues.
     pub(crate) fn finding(&self) -> Option<FindingKind> {
         self.0.kind().finding()
     }
@@ -78,7 +79,7 @@ pub enum ReadErrorKind {
     /// The source failed.
     #[error("the source failed: {0}")]
     Io(#[source] io::Error),
-    /// The encoding is not one of UTF-8, UTF-16, US-ASCII, ISO-8859-1, ISO-8859-2, ISO-8859-15 and
+    /// The encoding is none of UTF-8, UTF-16, US-ASCII, ISO-8859-1, ISO-8859-2, ISO-8859-15 and
     /// windows-1250 to windows-1258.
     #[error(
         "expected UTF-8, UTF-16, US-ASCII, ISO-8859-1, -2 or -15, or windows-1250 to -1258, found {found}"
@@ -87,76 +88,78 @@ pub enum ReadErrorKind {
         /// The encoding, as declared or recognised; cut and escaped when long.
         found: String,
     },
-    /// Bytes that are no text in the document's encoding.
+    /// The bytes are no text in the document's encoding.
     #[error("expected text in {encoding}, found other bytes")]
     InvalidText {
         /// The encoding.
         encoding: &'static str,
     },
-    /// A character that XML 1.0 does not allow.
+    /// The document has a character that XML 1.0 does not allow.
     #[error("expected a character that XML 1.0 allows, found U+{found:04X}")]
     ForbiddenCharacter {
-        /// The character's number.
+        /// The code point of the character.
         found: u32,
     },
-    /// No XML but another kind of file, or nothing.
+    /// The input is not XML but another kind of file, or empty.
     #[error("expected an XML document, found {found}")]
     NotXml {
         /// The kind of file.
         found: &'static str,
     },
-    /// Not well-formed XML.
+    /// The document is not well-formed XML.
     #[error("malformed XML: {detail}")]
     Malformed {
         /// The reason, with quotations cut and escaped.
         detail: String,
     },
-    /// A document type declaration.
+    /// The document has a document type declaration, which is never accepted.
     #[error("document type declarations are refused")]
     DocumentType,
-    /// A reference to an entity other than the five of XML.
+    /// The document has a reference to an entity other than the five that XML predefines.
     #[error("expected a character reference or amp, lt, gt, apos or quot, found {name}")]
     UnknownEntity {
         /// The entity; cut when long.
         name: String,
     },
-    /// The document element, or the only element in it, is another.
+    /// The document element, or the only element in it, has another name than the message's.
     #[error("expected the element {expected}, found {found}{}", named(found))]
     WrongRoot {
-        /// The element.
+        /// The name expected.
         expected: &'static str,
-        /// The name of the other; cut and escaped when long.
+        /// The name found; cut and escaped when long.
         found: String,
     },
-    /// The document is of another namespace: another message, another version, or none.
+    /// The document is of another namespace: that of another message, of a version that is not
+    /// read, or none.
     #[error("expected the namespace {expected}, found {found}{}", named(found))]
     WrongNamespace {
-        /// The namespace of the message; of several versions the oldest and the newest.
+        /// The namespace of the message; for several versions, those of the oldest and the newest.
         expected: String,
-        /// The end of the namespace, escaped; `none` without one.
+        /// The end of the namespace, escaped; `none` if there is no namespace.
         found: String,
     },
-    /// A document packed in a text, such as that of an element of SOAP. Texts are not unpacked.
+    /// The document is packed in a text, such as the text of a SOAP element. The reader does not
+    /// unpack texts.
     #[error(
         "expected the element Document, found a document {found}: unpack this text, and read it by itself"
     )]
     PackedDocument {
-        /// The form.
+        /// The form of the packed document.
         found: &'static str,
     },
-    /// A document in an encoding other than the one before it. One input is decoded by the encoding
-    /// of its first document.
+    /// The document declares another encoding than the previous one. An input is decoded by the
+    /// encoding of its first document.
     #[error(
         "expected the encoding of the document before, {before}, found {found}: cut the input here, and read each \
          part by itself"
     )]
     OtherEncoding {
-        /// The encoding of the document before; cut and escaped when long.
+        /// The encoding of the previous document; cut and escaped when long.
         before: String,
         /// The declared encoding; cut and escaped when long.
         found: String,
     },
-    /// A second document, where one was to be read.
+    /// A second document follows, where only one was to be read.
     #[error("expected one document, found another: read all of them, with parse_all or a reader")]
     SeveralDocuments,
     /// A mandatory element is missing.
@@ -165,7 +168,7 @@ pub enum ReadErrorKind {
         /// The element; for a choice its alternatives, separated by `|`.
         name: String,
     },
-    /// A text that cannot be read as its type.
+    /// A text cannot be read as its type.
     #[error("expected {expected}, found {found}")]
     Unreadable {
         /// The expected form.
@@ -176,12 +179,13 @@ pub enum ReadErrorKind {
     /// A bound of [`ReadLimits`](crate::ReadLimits) is exceeded.
     #[error("expected at most {max} {limit}")]
     Limit {
-        /// The bound.
+        /// The bound that is exceeded.
         limit: LimitKind,
-        /// The bound.
+        /// The value of the bound.
         max: u64,
     },
-    /// A finding, under [`Mode::Strict`](crate::Mode::Strict) or `deny_findings`.
+    /// A finding refused the document, under [`Mode::Strict`](crate::Mode::Strict) or
+    /// `deny_findings`.
     #[error("refused: {0}")]
     Refused(#[source] FindingKind),
 }
@@ -214,7 +218,7 @@ impl ReadError {
         self
     }
 
-    /// Returns the finding that the error becomes where reading goes on, without a place in the
+    /// Returns the finding that the error becomes if reading continues, without a place in the
     /// document.
     pub(crate) fn finding(&self) -> Option<Finding> {
         self.0.kind.finding().map(|kind| Finding {
@@ -224,21 +228,23 @@ impl ReadError {
         })
     }
 
-    /// The element that could not be read, if the reader of one part after the other can go on
-    /// after it: its text in the document, as UTF-8, without the namespaces declared around it.
-    /// `None` if nothing can be read after the error, and if a whole document was read.
+    /// Returns the markup of the element that could not be read, as UTF-8, if a
+    /// [`UnitReader`](crate::UnitReader) can continue after it. The markup lacks the namespaces
+    /// declared around the element. `None` if nothing can be read after the error, and when a whole
+    /// document is read.
     #[must_use]
     pub fn unread(&self) -> Option<&str> {
         self.0.unread.as_deref()
     }
 
-    /// The kind of the error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ReadErrorKind {
         &self.0.kind
     }
 
-    /// The element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; empty before the first one.
+    /// Returns the path of the element, such as `/Document/Message/Group[1]/Unit[3]/Amt`; empty
+    /// before the first element.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.0.path
@@ -257,7 +263,7 @@ impl ReadError {
         &self.0.findings
     }
 
-    /// The further findings of each kind beyond those that
+    /// Returns the further findings of each kind beyond those that
     /// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) has room for.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {
@@ -307,7 +313,7 @@ impl ReadErrorKind {
     }
 }
 
-/// Returns what a namespace or an element of another document shows about it.
+/// Returns the message or kind of document that a namespace or element name indicates.
 pub(super) fn named(found: &str) -> String {
     const MESSAGES: [(&str, &str); 3] = [
         ("camt.052", "BkToCstmrAcctRpt"),

@@ -1,5 +1,5 @@
-//! Events: start tags with their declarations and attributes, end tags, character data; within
-//! limits and with places.
+//! The events of a document: start tags with their declarations and attributes, end tags and
+//! character data, with places and within limits.
 
 mod ahead;
 mod capture;
@@ -30,24 +30,24 @@ struct EventsOver<T: ?Sized> {
     namespaces: Namespaces,
     /// The last start tag.
     tag: StartTag,
-    /// Its attributes that have not been taken, declarations left out.
+    /// The attributes of that tag that have not been taken, without declarations.
     attributes: Vec<Attribute<'static>>,
     /// White space at the beginning of the text being gathered; it counts only if other text
     /// follows.
     blank: String,
-    /// The encoding that the document declares, if another than UTF-8.
+    /// The encoding that the document declares, if it is not UTF-8.
     declared: Option<Box<str>>,
-    /// The last start tag was that of an empty element: its end is the next event.
+    /// True if the last start tag was that of an empty element, whose end is the next event.
     empty: bool,
     /// The number of open elements.
     depth: usize,
     /// The number of open elements around the document.
     wrappers: usize,
-    /// The start tag of a root has been read.
+    /// True after the start tag of a root has been read.
     begun: bool,
-    /// What was used of the limits since the start of the innermost element that is counted apart.
+    /// The use of the limits since the start of the innermost element that is counted separately.
     used: Used,
-    /// Bytes of memory that the document has taken so far.
+    /// The bytes of memory that the document has taken so far.
     held: u64,
     /// The place where the current event starts.
     mark: Mark,
@@ -57,12 +57,12 @@ struct EventsOver<T: ?Sized> {
 /// The events of any source of tokens.
 type Events<'t> = EventsOver<dyn Tokens + 't>;
 
-/// The use of the limits that units, groups and the message have apart.
+/// The use of the limits that is counted separately for units, groups and the message.
 #[derive(Clone, Copy, Debug, Default)]
 struct Used {
-    /// Elements begun.
+    /// The number of elements begun.
     elements: usize,
-    /// Bytes kept beyond the schema.
+    /// The number of bytes kept beyond the schema.
     kept: usize,
 }
 
@@ -78,9 +78,9 @@ impl Used {
 #[derive(Debug, Default)]
 struct StartTag {
     text: String,
-    /// Bytes of the name.
+    /// The length of the name in bytes.
     name: usize,
-    /// Bytes of its prefix; none without a colon.
+    /// The length of the name's prefix in bytes; `None` without a colon.
     prefix: Option<usize>,
 }
 
@@ -166,8 +166,8 @@ impl Events<'_> {
         self.blank.clear();
     }
 
-    /// Reads the next event. Character data is appended to `text`; with `elements_only`, white
-    /// space at its beginning only together with what follows it.
+    /// Reads the next event. Character data is appended to `text`. With `elements_only`, white
+    /// space at its beginning is appended only if other text follows it.
     #[inline]
     fn next(&mut self, text: &mut String, elements_only: bool) -> Result<Token, Halt> {
         // An empty element is one tag and two events, so that callers end it like any other.
@@ -177,7 +177,7 @@ impl Events<'_> {
         self.advance()?;
         match self.tokens.next() {
             Ok(Event::Start(tag)) => {
-                // The event leaves out the brackets, which count as bytes of the tag.
+                // The event omits the brackets, which count as bytes of the tag.
                 let bytes = "<>".len() + tag.len();
                 self.tag.set(&tag);
                 self.bound(bytes).map(|()| Token::Start)
@@ -189,16 +189,17 @@ impl Events<'_> {
                 self.bound(bytes).map(|()| Token::Start)
             }
             Ok(Event::End(_)) => {
-                // The event has the name without the white space after it.
+                // The event has only the name, without the white space after it, so the bytes are
+                // counted from the offsets.
                 let bytes = self.tokens.offset() - self.mark.text;
                 self.bound(usize::try_from(bytes).unwrap_or(usize::MAX))
                     .map(|()| Token::End)
             }
-            // Nearly always indentation. Set aside, so that `text` stays empty and nothing has to
-            // be kept.
+            // This is nearly always indentation. It is set aside, so that `text` stays empty and
+            // nothing has to be kept.
             Ok(Event::Text(data)) if elements_only && text.is_empty() && is_blank(&data) => {
-                // More than a text may have is not gathered, but enough to be refused with what
-                // follows.
+                // Gathers no more than is needed to refuse a text that is too long together with
+                // what follows.
                 if self.blank.len() <= self.limits.max_text_bytes {
                     push_lines(&data, &mut self.blank);
                 }
@@ -206,15 +207,15 @@ impl Events<'_> {
             }
             other => {
                 let length = other.as_ref().map_or(0, |event| event.len());
-                // Before the content is copied, so that a token over the limit takes no memory
-                // twice.
+                // Checks the length before the content is copied, so that a token over the limit
+                // takes no memory twice.
                 if length > self.limits.max_token_bytes {
                     return Err(self.halt(token_limit(&self.limits)));
                 }
                 let begins = text.is_empty();
                 let content = take_content(other, text);
                 self.content(content)?;
-                // A comment adds no text; then the white space goes on waiting for some.
+                // A comment adds no text; the white space then stays set aside.
                 if begins && elements_only && !text.is_empty() {
                     text.insert_str(0, &self.blank);
                 }
@@ -234,7 +235,7 @@ impl Events<'_> {
         }
     }
 
-    /// Bounds a token in memory, as the source bounds those that it reads in pieces.
+    /// Bounds the length of a token in memory. For an input read in pieces, the source does this.
     #[inline]
     fn bound(&mut self, bytes: usize) -> Result<(), Halt> {
         if bytes > self.limits.max_token_bytes {
@@ -251,7 +252,7 @@ impl Events<'_> {
         self.mark = self.tokens.mark();
         let limit = count(self.limits.max_token_bytes);
         if self.mark.text - before.text > limit {
-            // The token that is too long began at the last mark, and the error is placed there.
+            // The token that is too long began at the last mark, so the error is placed there.
             self.mark = before;
             return Err(self.halt(token_limit(&self.limits)));
         }
@@ -314,8 +315,7 @@ impl Events<'_> {
         {
             return Err(occurs_twice(local));
         }
-        // Owned, because the text of the tag lies in the same struct and the next tag overwrites
-        // it.
+        // Copies the attributes, because the next tag overwrites the text that they borrow from.
         self.attributes
             .extend(found.into_iter().map(Attribute::into_owned));
         Ok(())
@@ -324,7 +324,8 @@ impl Events<'_> {
     /// Takes an end tag.
     #[inline]
     fn close(&mut self) {
-        // Before the depth changes, because bindings are kept under the depth of their element.
+        // Called before the depth changes, because bindings are kept under the depth of their
+        // element.
         self.namespaces.leave(self.depth);
         self.depth -= 1;
     }
@@ -337,8 +338,8 @@ impl Events<'_> {
             match self.next(&mut text, false)? {
                 Token::Start => {
                     self.open()?;
-                    // Called for its error only: skipped elements need proper names and bound
-                    // prefixes, too.
+                    // Called for its error only: skipped elements also need valid names and bound
+                    // prefixes.
                     self.is_ours()?;
                 }
                 Token::End => self.close(),
@@ -348,14 +349,14 @@ impl Events<'_> {
         Ok(())
     }
 
-    /// Returns the text from a place on, as it stands.
+    /// Returns the text from a place on, verbatim.
     fn since(&mut self, start: Mark) -> Result<String, Halt> {
         let xml = self.tokens.since(start).map(str::to_owned);
         xml.ok_or_else(|| self.limit(LimitKind::KeptBytes, self.limits.max_kept_bytes))
     }
 
-    /// Remembers the text from here on, so that an element in it can be kept as it stands, until
-    /// the next call.
+    /// Remembers the text from here on, so that an element in it can be kept verbatim. The next
+    /// call replaces the place.
     #[inline]
     fn remember(&mut self) {
         self.tokens.remember();
@@ -364,7 +365,7 @@ impl Events<'_> {
     /// Returns true if the document, whose first event has been read, begins with the byte order
     /// mark of UTF-8.
     fn is_marked_utf8(&mut self) -> bool {
-        // That of UTF-16 has two bytes.
+        // The mark of UTF-8 has three bytes, that of UTF-16 two.
         self.tokens.position(Mark::default()).offset == 3
     }
 
@@ -377,7 +378,7 @@ impl Events<'_> {
         Some(self.attributes.remove(found).value.into_owned())
     }
 
-    /// Counts on from other numbers; returns those so far.
+    /// Sets the use of the limits, and returns the previous use.
     fn count_from(&mut self, used: Used) -> Used {
         std::mem::replace(&mut self.used, used)
     }
@@ -389,11 +390,11 @@ impl Events<'_> {
         Ok(())
     }
 
-    /// Refuses so many more bytes beyond the schema when they are too many.
+    /// Returns an error if this many more bytes beyond the schema would exceed the limit.
     #[inline]
     fn bound_kept(&mut self, bytes: usize) -> Result<(), Halt> {
         let most = self.limits.max_kept_bytes;
-        // A difference cannot overflow, as a sum could.
+        // A subtraction, because the sum could overflow.
         if bytes > most.saturating_sub(self.used.kept) {
             Err(self.limit(LimitKind::KeptBytes, most))
         } else {
@@ -401,8 +402,8 @@ impl Events<'_> {
         }
     }
 
-    /// True when the element just begun is of the message's namespace. Its name is not checked
-    /// here; a name that the schema does not have has to be checked by the caller.
+    /// Returns true when the element just begun is of the message's namespace. The caller must
+    /// check the name if the schema does not have it.
     #[inline]
     fn seems_ours(&mut self) -> Result<bool, Halt> {
         let ours = match self.tag.prefix() {
@@ -416,10 +417,10 @@ impl Events<'_> {
         }
     }
 
-    /// True when the element just begun is of the message's namespace; an error when its name is
-    /// malformed.
+    /// Returns true when the element just begun is of the message's namespace; an error when its
+    /// name is malformed.
     fn is_ours(&mut self) -> Result<bool, Halt> {
-        // quick-xml takes any characters for a name.
+        // quick-xml accepts any characters in a name.
         if !is_qualified_name(self.tag.name()) {
             return Err(self.halt(malformed("expected an element name")));
         }
@@ -433,18 +434,19 @@ impl Events<'_> {
         ours.map_err(|kind| self.halt(kind))
     }
 
-    /// Turns an error in character data into one with its place.
+    /// Adds the place to an error in character data.
     fn content(&mut self, content: Result<(), ReadErrorKind>) -> Result<(), Halt> {
         content.map_err(|kind| self.failed(kind))
     }
 
-    /// Returns the error of an event: that of the input if the input failed, otherwise the given
-    /// one.
+    /// Returns the error of an event: the error of the input if the input failed, otherwise the
+    /// given error.
     #[cold]
     fn failed(&mut self, kind: ReadErrorKind) -> Halt {
         // The parser sees only that the source failed; the source holds the reason and the place.
         match self.tokens.failure() {
-            // Placed where the tag or text starts, however much of it was in memory.
+            // Places the error where the tag or text starts, independent of how much of it was in
+            // memory.
             Some((
                 kind @ ReadErrorKind::Limit {
                     limit: LimitKind::TokenBytes,
@@ -455,8 +457,8 @@ impl Events<'_> {
             Some((kind, position)) => return Halt::new(kind, position),
             None => {}
         }
-        // A source read in pieces meets this limit before the error; a text in memory has to report
-        // the same.
+        // A source read in pieces meets this limit before the error; a text in memory must report
+        // the same error.
         let end = self.tokens.mark().text;
         if end - self.mark.text > count(self.limits.max_token_bytes) {
             return self.halt(token_limit(&self.limits));
@@ -514,8 +516,8 @@ pub(super) fn take_content(
         Ok(Event::Decl(_)) => Err(malformed(
             "expected the XML declaration at the very beginning",
         )),
-        // Refused without being interpreted, so that no entity can expand without bound or name a
-        // file.
+        // A document type is refused without being interpreted, so that no entity can expand
+        // without bound or name a file.
         Ok(Event::DocType(_)) => Err(ReadErrorKind::DocumentType),
         Ok(Event::Eof) => Err(malformed(
             "expected an end tag, found the end of the document",
@@ -525,7 +527,7 @@ pub(super) fn take_content(
     }
 }
 
-/// Returns the parser's error, with the names that it quotes cut.
+/// Returns the parser's error, with the names in it cut.
 fn not_well_formed(error: &quick_xml::Error) -> ReadErrorKind {
     let quick_xml::Error::IllFormed(error) = error else {
         return malformed(&error.to_string());

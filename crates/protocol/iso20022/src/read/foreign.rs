@@ -1,4 +1,4 @@
-//! Files that are no XML, recognised by their first bytes.
+//! Recognises files that are not XML by their first bytes.
 
 /// The first bytes of a kind of file, in lower case, and its name.
 const KINDS: [(&[u8], &str); 14] = [
@@ -21,10 +21,11 @@ const KINDS: [(&[u8], &str); 14] = [
     (b"pd94bwwg", "Base64, perhaps of XML"),
 ];
 
-/// Returns the name of the kind of file that begins so; `None` for XML and for unknown kinds.
+/// Returns the name of the kind of file that begins with these bytes; `None` for XML and for
+/// unknown kinds.
 pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     let begin = begin(head);
-    // Nearly every document, and none of the kinds.
+    // Nearly every document begins like this, and no other kind of file does.
     if let [b'<', b'?' | b'D', ..] = begin {
         return None;
     }
@@ -47,7 +48,7 @@ pub(super) fn kind(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns the number of bytes by which the kind of a file that begins so can be recognised.
+/// Returns the number of bytes that suffice to recognise the kind of a file with this beginning.
 pub(super) fn bytes_to_tell(head: &[u8]) -> usize {
     match begin(head) {
         [b'<', b'!', ..] => 24,

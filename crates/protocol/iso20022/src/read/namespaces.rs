@@ -47,7 +47,7 @@ impl Namespaces {
         }
     }
 
-    /// Takes another namespace for that of the message.
+    /// Sets the namespace of the message.
     pub(crate) fn adopt(&mut self, own: Cow<'static, str>) {
         for binding in &mut self.bindings {
             binding.ours = *binding.namespace == *own;
@@ -135,7 +135,7 @@ impl Namespaces {
             .filter(|namespace| !namespace.is_empty())
     }
 
-    /// True when elements with the prefix belong to the message; `None` when it is unbound.
+    /// Returns true when elements with the prefix belong to the message; `None` when it is unbound.
     #[inline]
     pub(crate) fn is_ours(&self, prefix: &str) -> Option<bool> {
         match self.find(prefix) {
@@ -169,7 +169,7 @@ impl Namespaces {
         binding.ours.then_some(&*binding.prefix)
     }
 
-    /// True when unprefixed elements belong to the message.
+    /// Returns true when unprefixed elements belong to the message.
     #[inline]
     pub(crate) fn default_is_ours(&self) -> bool {
         self.default_is_ours

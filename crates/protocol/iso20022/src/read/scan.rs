@@ -1,4 +1,4 @@
-//! The fast reader's text: tags exactly as the writer writes them, compared without events.
+//! The fast reader's text: tags are compared exactly as the writer writes them, without events.
 //!
 //! - Anything unexpected is `NotPlain`: another order, attributes, a value that breaks a facet, a
 //!   limit. Then the cursor reads the element again, over events, and reports the error or finding.
@@ -33,25 +33,25 @@ pub(super) fn growth(length: usize) -> usize {
 #[derive(Debug)]
 pub struct Scanner<'a> {
     rest: &'a str,
-    /// The text after an element that is written as one tag, while `rest` is the end tag that it
-    /// might have.
+    /// The text after an element that is written as one tag, while `rest` is the end tag that
+    /// stands in for its missing one.
     behind: Option<&'a str>,
-    /// Bytes of the whole text.
+    /// The length of the whole text in bytes.
     length: usize,
-    /// Elements begun.
+    /// The number of elements begun.
     elements: usize,
     /// The maximum number of bytes of a text, or of white space between tags.
     most: usize,
-    /// Bytes of memory taken.
+    /// The bytes of memory taken.
     held: usize,
-    /// Bytes of memory that may be taken, and for each byte read.
+    /// The bytes of memory that may be taken at first, and those for each byte read.
     free: usize,
     each: usize,
     /// The version of the schema.
     version: u8,
-    /// A scanned element needs something that scanning does not support.
+    /// True if a scanned element needs something that scanning does not support.
     odd: bool,
-    /// Where the elements start that break a rule beyond the schema.
+    /// The places of the elements that break a rule beyond the schema.
     doubts: Vec<usize>,
 }
 
@@ -60,7 +60,7 @@ pub struct Scanner<'a> {
 impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn new(rest: &'a str, limits: &ReadLimits, free: usize, version: u8) -> Self {
-        // The stricter bound stands for both; a text between them is left to the reader over
+        // The stricter bound is used for both; a text between the two is left to the reader over
         // events.
         let most = limits.max_text_bytes.min(limits.max_token_bytes);
         let each = limits.max_memory_per_byte;
@@ -96,7 +96,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub(crate) fn check_held(&self, more: usize, left: usize) -> Result<(), NotPlain> {
         let read = self.length - left;
-        // Saturates, because the limit may be the greatest number that there can be.
+        // Saturates, because the limit may be the maximum of its type.
         if self.held + more > self.each.saturating_mul(read).saturating_add(self.free) {
             Err(NotPlain)
         } else {
@@ -104,20 +104,20 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Bytes of memory taken.
+    /// Returns the bytes of memory taken.
     #[inline]
     pub(crate) fn held(&self) -> usize {
         self.held
     }
 
     /// Returns the places of the elements that break a rule beyond the schema, in the order in
-    /// which the rules were asked.
+    /// which the rules were applied.
     #[inline]
     pub(crate) fn doubts(&self) -> &[usize] {
         &self.doubts
     }
 
-    /// Notes the element before which this many bytes were left: it breaks a rule beyond the
+    /// Records that the element before which `left` bytes were left breaks a rule beyond the
     /// schema.
     #[cold]
     fn doubt(&mut self, left: usize) {
@@ -158,7 +158,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Passes over the start tag of an element, or over its name if it has an attribute. False when
+    /// Skips the start tag of an element, or its name if it has an attribute. Returns false if
     /// something else is next.
     #[inline(always)]
     pub(crate) fn enter(&mut self, tag: &'static Tag, has_attribute: bool) -> bool {
@@ -180,7 +180,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Passes over an element that is written as one tag, as if it had an end tag.
+    /// Skips an element that is written as one tag, as if it had an end tag.
     #[cold]
     fn enter_empty(&mut self, after: &'a str, tag: &'static Tag) -> bool {
         self.behind = after.strip_prefix("/>");
@@ -190,7 +190,7 @@ impl<'a> Scanner<'a> {
         self.behind.is_some()
     }
 
-    /// Passes over white space and comments before the next tag.
+    /// Skips white space and comments before the next tag.
     #[inline(always)]
     pub fn gap(&mut self) {
         // A compact document has no gaps, so two bytes decide for nearly every tag.
@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
 
     #[inline(never)]
     fn skip_gap(&mut self) {
-        // The end tag that an element of one tag was given has been read.
+        // The end tag that stood in for that of an element of one tag has been read.
         if self.rest.is_empty()
             && let Some(behind) = self.behind.take()
         {
@@ -225,8 +225,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads the attribute `Ccy`, the only one of the schemas, of three bytes, and the end of the
-    /// start tag.
+    /// Reads the attribute `Ccy`, the only one of the schemas, whose value has three bytes, and the
+    /// end of the start tag.
     #[inline]
     pub(crate) fn currency(&mut self) -> Result<&'a str, NotPlain> {
         self.expect(" Ccy=\"")?;
@@ -280,7 +280,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Returns the number of bytes of white space at the beginning. Eight are looked at in one step.
+/// Returns the number of bytes of white space at the beginning. Looks at eight bytes in one step.
 /// XML allows no other bytes up to the space.
 #[inline]
 fn blank_length(bytes: &[u8]) -> usize {
@@ -300,7 +300,7 @@ fn blank_length(bytes: &[u8]) -> usize {
     at + tail.iter().position(|b| *b > b' ').unwrap_or(tail.len())
 }
 
-/// Marks the bytes that are zero: the lowest mark is right, those above it may be false.
+/// Marks the bytes that are zero: the lowest mark is reliable, those above it may be wrong.
 #[inline]
 pub(super) fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & (ONES << 7)
@@ -341,8 +341,8 @@ fn decode(mut raw: &str, text: &mut String) -> Result<(), NotPlain> {
     Ok(())
 }
 
-/// Returns the number of bytes before the first `<`, `>`, `&` or carriage return. Eight are looked
-/// at in one step.
+/// Returns the number of bytes before the first `<`, `>`, `&` or carriage return. Looks at eight
+/// bytes in one step.
 #[inline]
 fn plain_length(bytes: &[u8]) -> usize {
     let (words, _) = bytes.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! The names of a message.
+//! The element names of a message.
 
 use crate::field::Field;
 use crate::finding::FindingKind;
@@ -24,7 +24,7 @@ pub struct Shape {
     pub depth: usize,
 }
 
-/// The elements around a group: the document element and the message's.
+/// The number of elements around a group: the document element and the message's.
 pub(super) const AROUND: usize = 2;
 
 impl Shape {
@@ -58,7 +58,8 @@ impl Shape {
         }
     }
 
-    /// Returns the version of a namespace, if it is one of the message and one of these.
+    /// Returns the version of a namespace, if the namespace is the message's and the version is
+    /// within `versions`.
     pub(super) fn version_of(
         &self,
         namespace: &str,
@@ -91,8 +92,8 @@ impl Shape {
         self.root.first().map_or("", |root| root.wire)
     }
 
-    /// True for an element that is counted apart: a group or a unit. `around` is the number of
-    /// elements around it.
+    /// Returns true for an element that is counted separately: a group or a unit. `around` is the
+    /// number of elements around it.
     pub(super) fn is_counted_apart(&self, around: usize, name: &str) -> bool {
         self.is_group(around, name) || self.is_unit(around, name)
     }

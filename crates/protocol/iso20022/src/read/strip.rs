@@ -4,12 +4,12 @@
 use super::scan::{first, zeros};
 use crate::xml::ONES;
 
-/// Copies an element to `plain` without the prefix, which is given with its colon. `text` begins
-/// with the element's start tag, or after it.
+/// Copies an element to `plain` and removes the prefix, which is given with its colon. `text`
+/// begins with the element's start tag, or after it.
 ///
 /// - Returns the length of the element in `text`, in bytes.
-/// - `None` when a tag has not the prefix, or the end tag is missing or has white space. Nothing
-///   after the end tag is looked at; otherwise reading would take quadratic time.
+/// - Returns `None` if a tag lacks the prefix, or the end tag is missing or has white space.
+///   Nothing after the end tag is looked at; otherwise reading would take quadratic time.
 /// - Where an element of the same name lies within it, the result ends too early and cannot be
 ///   read.
 pub(crate) fn strip(text: &str, prefix: &str, name: &str, plain: &mut String) -> Option<usize> {
@@ -54,8 +54,8 @@ fn strip_bytes(text: &[u8], prefix: Prefix<'_>, name: &[u8], plain: &mut Vec<u8>
             && rest.starts_with(name)
         {
             plain.extend_from_slice(name);
-            // Assumed here and checked below: white space before it is left to the reader over
-            // events.
+            // The bracket is assumed here and checked below; an end tag with white space before it
+            // is left to the reader over events.
             plain.push(b'>');
             at += name.len() + 1;
             return (text.get(at - 1) == Some(&b'>')).then_some(at);
@@ -68,7 +68,8 @@ fn copy_to_tag(text: &[u8], plain: &mut Vec<u8>) -> Option<usize> {
     let (words, tail) = text.as_chunks::<8>();
     let mut at = 0;
     for word in words {
-        // Copied whole and cut back, because a copy of a fixed length takes one instruction.
+        // Copies the whole word and cuts back, because a copy of a fixed length takes one
+        // instruction.
         plain.extend_from_slice(word);
         let marks = zeros(u64::from_le_bytes(*word) ^ (ONES * u64::from(b'<')));
         if marks != 0 {
@@ -98,7 +99,7 @@ fn declared(tag: &[u8]) -> Option<usize> {
 #[derive(Clone, Copy)]
 struct Prefix<'a> {
     text: &'a [u8],
-    /// The first eight bytes, and a bit set for each bit that counts.
+    /// The first eight bytes, and a mask with a bit set for each bit that counts.
     word: u64,
     mask: u64,
 }
@@ -126,7 +127,7 @@ impl<'a> Prefix<'a> {
         {
             return None;
         }
-        // The first eight bytes have been compared, if the text has as many.
+        // The first eight bytes have been compared, if the text has that many.
         if self.text.len() > 8 || text.len() < 8 {
             return text.strip_prefix(self.text);
         }
@@ -134,7 +135,7 @@ impl<'a> Prefix<'a> {
     }
 }
 
-/// True for a byte that ends the name in an end tag.
+/// Returns true for a byte that ends the name in an end tag.
 pub(crate) fn ends_name(byte: u8) -> bool {
     matches!(byte, b'>' | b' ' | b'\t' | b'\r' | b'\n')
 }
@@ -205,7 +206,7 @@ mod tests {
         ] {
             assert_eq!(strip(odd, "p:", "a", &mut plain), None, "{odd}");
         }
-        // The name of another end tag begins alike, or its end is the text's.
+        // An end tag has a longer name, or the text ends within the end tag.
         for text in [
             "<p:a><p:ab>c</p:ab></p:a>",
             "<p:a><p:a-b></p:a-b></p:a>",

@@ -10,7 +10,7 @@ use std::io::BufRead;
 /// A place between two events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mark {
-    /// Bytes of the text before it, as UTF-8, without a byte order mark.
+    /// The number of bytes of the text before the place, as UTF-8, without a byte order mark.
     pub(crate) text: u64,
     /// Line, column and byte, for a source that counts them as it reads.
     pub(crate) known: Option<Position>,
@@ -20,7 +20,7 @@ pub struct Mark {
 pub trait Tokens {
     /// Returns the place before the next event.
     fn mark(&mut self) -> Mark;
-    /// Returns the number of bytes of the text before it.
+    /// Returns the number of bytes of the text before that place.
     fn offset(&self) -> u64;
     /// Reads the next event.
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error>;
@@ -32,19 +32,19 @@ pub trait Tokens {
     fn position(&mut self, mark: Mark) -> Position;
     /// Returns the text after the last event, as far as it is in memory.
     fn ahead(&self) -> &str;
-    /// Reads more of it into memory; false when there is no more.
+    /// Reads more text into memory; returns false if there is no more.
     fn more(&mut self) -> bool {
         false
     }
-    /// Skips so many bytes of it: what stands before an element, and the element, perhaps in
-    /// several steps.
+    /// Skips this many bytes of the text ahead. An element and what stands before it may be skipped
+    /// in several steps.
     fn skip(&mut self, bytes: usize);
     /// Remembers the text from here on for [`Tokens::since`], until the next call.
     fn remember(&mut self) {}
     /// Stops remembering the text.
     fn forget(&mut self) {}
-    /// Returns the text from a place, which was to be remembered, up to the end of the last event;
-    /// `None` if it was more than may be kept.
+    /// Returns the text from a remembered place up to the end of the last event; `None` if it was
+    /// more than may be kept.
     fn since(&self, mark: Mark) -> Option<&str>;
 }
 
@@ -57,7 +57,7 @@ pub struct TextTokens<'a> {
     /// Line and column at every `STRIDE_BYTES`th byte but the first, as far as a place has been
     /// asked for.
     places: Vec<(u64, u64)>,
-    /// The last place that was asked for, because several findings may be about one element.
+    /// The last place that was requested, because several findings may be about one element.
     last: Option<Position>,
 }
 
@@ -172,7 +172,7 @@ impl Tokens for TextTokens<'_> {
 pub struct StreamTokens<R> {
     reader: Reader<Decoded<R>>,
     buffer: Vec<u8>,
-    /// The place where the text begins that the source remembers.
+    /// The place where the remembered text begins.
     remembered: u64,
 }
 
@@ -204,7 +204,8 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
     }
 
     fn next(&mut self) -> Result<Event<'_>, quick_xml::Error> {
-        // Cleared and not replaced, so that each event reuses the room of the one before.
+        // The buffer is cleared and not replaced, so that each event reuses the room of the one
+        // before.
         self.buffer.clear();
         self.reader.read_event_into(&mut self.buffer)
     }
@@ -254,7 +255,7 @@ impl<R: BufRead> Tokens for StreamTokens<R> {
 }
 
 fn configure<R>(reader: &mut Reader<R>) {
-    // Rules of XML that the readers rely on, stated even where they are defaults. Events have to be
+    // Sets the rules of XML that the readers rely on, even where they are defaults. Events must be
     // as written, because kept markup is copied from them.
     let config = reader.config_mut();
     config.check_comments = true;

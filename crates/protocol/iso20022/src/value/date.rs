@@ -1,10 +1,10 @@
-//! Dates and times as XML Schema has them: with their own offset, or none, and their own precision.
+//! Dates and times of XML Schema, each with its own precision and with or without an offset.
 
 mod spelling;
 
 use std::fmt;
 
-/// Minutes east of UTC, or `Z`. `Z` and `+00:00` are two spellings and are kept apart.
+/// Minutes east of UTC, or `Z`. `Z` and `+00:00` are different spellings and not equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Offset(OffsetKind);
 
@@ -81,13 +81,14 @@ impl fmt::Display for Offset {
 /// [`bankrail_values::Date`] is the date without an offset that JSON messages use.
 ///
 /// - Years have at most nine digits, here and in the other types; XML Schema sets no bound.
-/// - Tolerant reading keeps `20210729` as a date, and reports it. Equality is that of the spelling.
+/// - Tolerant reading keeps `20210729` as a date, and reports it. Two dates are equal if their
+///   spellings are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IsoDate {
     year: i32,
     month: u8,
     day: u8,
-    /// Without hyphens.
+    /// True if the date was spelled without hyphens.
     basic: bool,
     offset: Option<Offset>,
 }
@@ -103,8 +104,8 @@ pub struct IsoYearMonth {
 /// A date and time with an optional offset, any number of fraction digits, and 24:00:00 for the end
 /// of a day (`ISODateTime`, `xs:dateTime`).
 ///
-/// Equality is that of the spelling: `10:00Z` and `20:00+10:00` differ, and so do `.5` and `.50`.
-/// [`IsoDateTime::to_time`] gives the instant.
+/// Two values are equal if their spellings are: `10:00Z` and `20:00+10:00` differ, and so do `.5`
+/// and `.50`. [`IsoDateTime::to_time`] gives the instant.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IsoDateTime {
     date: IsoDate,
@@ -117,7 +118,7 @@ pub struct IsoDateTime {
 /// Fraction digits as written.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Fraction {
-    // Nine digits fit; longer fractions are too rare to make every time larger.
+    // Holds up to nine digits; longer fractions are too rare to make every time larger.
     Short { value: u32, digits: u8 },
     Long(Box<str>),
 }
@@ -172,7 +173,7 @@ impl IsoDate {
         self.offset
     }
 
-    /// Returns the calendar day as `time` has it, without the offset; `None` outside its range.
+    /// Returns the calendar day as a `time::Date`, without the offset; `None` outside its range.
     #[must_use]
     pub fn to_time(&self) -> Option<time::Date> {
         time::Date::from_calendar_date(
@@ -304,8 +305,8 @@ impl IsoDateTime {
         self.date.offset
     }
 
-    /// Returns the instant. A time without offset is taken to have the offset `assumed`. `None`
-    /// outside the range of `time`.
+    /// Returns the instant. A time without an offset is assumed to have the offset `assumed`.
+    /// Returns `None` outside the range of the crate `time`.
     #[must_use]
     pub fn to_time(&self, assumed: time::UtcOffset) -> Option<time::OffsetDateTime> {
         let date = self.date.to_time()?;

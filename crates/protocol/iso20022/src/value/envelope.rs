@@ -1,4 +1,4 @@
-//! The envelope of supplementary data: any one element, kept verbatim.
+//! The envelope of supplementary data: any one element, which is kept verbatim.
 
 use crate::check::Checker;
 use crate::extra::KeptParts;
@@ -12,8 +12,8 @@ use crate::xml::forbidden;
 /// Supplementary data, verbatim except for white space at the end of end tags: one element of any
 /// namespace.
 ///
-/// Its content is not judged: a schema would validate what it knows there, such as an element with
-/// `xsi:type`.
+/// The content is not checked, unlike by a schema validator, which would validate an element that
+/// it knows there, such as one with `xsi:type`.
 ///
 /// `SupplementaryDataEnvelope1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,8 +33,8 @@ impl Envelope {
 
     /// Makes an envelope of well-formed XML, which is written verbatim.
     ///
-    /// It is checked when a document is written: markup that would be read back differently is
-    /// refused ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
+    /// The envelope is checked when a document is written: markup that would be read back
+    /// differently is refused ([`WriteError::Unfaithful`](crate::WriteError::Unfaithful)).
     #[must_use]
     pub fn from_unchecked_xml(xml: &str) -> Self {
         Self(xml.into())

@@ -121,14 +121,15 @@ impl From<Currency> for CurrencyCode {
 }
 
 impl Iban {
-    /// True when the check digits are right (ISO 7064 MOD 97-10).
+    /// Returns true when the check digits are right (ISO 7064 MOD 97-10).
     #[must_use]
     pub fn has_valid_check_digits(&self) -> bool {
         let text = self.as_str();
         let Some((start, rest)) = text.split_at_checked(4) else {
             return false;
         };
-        // Reduced at each step, because the whole number of a valid IBAN has up to 66 digits.
+        // The number is reduced at each step, because the whole number of a valid IBAN has up to 66
+        // digits.
         let remainder = rest.bytes().chain(start.bytes()).try_fold(0_u32, |sum, b| {
             let value = char::from(b).to_digit(36)?;
             Some((sum * if value < 10 { 10 } else { 100 } + value) % 97)
@@ -162,10 +163,10 @@ fn pattern(fits: bool, expected: &'static str) -> Option<Fault> {
     (!fits).then_some(Fault::Pattern { expected })
 }
 
-/// Tests a byte.
+/// A function that tests a byte.
 type Kind = fn(u8) -> bool;
 
-/// True when the text consists, in order, of at most this many bytes of each kind.
+/// Returns true when the text consists, in order, of at most this many bytes of each kind.
 fn parts(text: &str, kinds: &[(usize, Kind)]) -> bool {
     let mut bytes = text.bytes();
     for (count, kind) in kinds {

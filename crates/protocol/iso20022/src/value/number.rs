@@ -15,7 +15,7 @@ use std::fmt;
 /// An exact decimal of at most `DIGITS` digits, `FRACTION` of them after the point, not below zero
 /// if `UNSIGNED`.
 ///
-/// The scale is kept, so that `10.0000` stays so. Trailing zeros do not count as digits. Those
+/// The scale is kept: `10.0000` stays `10.0000`. Trailing zeros do not count as digits. Zeros
 /// beyond 28 digits are cut, which a reader of documents reports ([`FindingKind::CutZeros`]) and
 /// JSON refuses.
 ///
@@ -141,8 +141,8 @@ fn cut_zeros(value: Decimal, text: &str) -> Option<FindingKind> {
     })
 }
 
-/// True when a value is within the facets; at once for nearly all of them. No value of an unsigned
-/// type is below zero.
+/// Returns true when a value is within the facets; with a fast path for nearly all of them. No
+/// value of an unsigned type is below zero.
 #[inline]
 fn is_within(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
     let plain = value.scale() <= fraction && value.mantissa().unsigned_abs() < 10_u128.pow(digits);
@@ -206,7 +206,7 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
                     .checked_mul(10)?
                     .checked_add(u128::from(b - b'0'))?;
                 scale += u32::from(point);
-                // At each digit, so that a text of any length is left early.
+                // Checked at each digit, so that a text of any length is refused early.
                 if scale > fraction || mantissa >= 10_u128.pow(digits) {
                     return None;
                 }
@@ -231,7 +231,7 @@ fn read_any(text: &str, digits: u32, fraction: u32, unsigned: bool) -> Option<De
     Some(value)
 }
 
-/// True when a value has no more digits than allowed, trailing zeros not counted.
+/// Returns true when a value has no more digits than allowed, trailing zeros not counted.
 fn fits(value: Decimal, digits: u32, fraction: u32, unsigned: bool) -> bool {
     let least = value.normalize();
     least.scale() <= fraction
@@ -256,7 +256,7 @@ impl<const DIGITS: u32, const FRACTION: u32, const UNSIGNED: bool> Simple
     #[inline]
     fn accept(text: &str, _version: u8) -> Option<Self> {
         read(text, DIGITS, FRACTION, UNSIGNED)
-            // Zeros that are cut have to be reported, which the reader over events does.
+            // Cut zeros must be reported, which the reader over events does.
             .filter(|value| lost(*value, text).is_none())
             .map(Self)
     }

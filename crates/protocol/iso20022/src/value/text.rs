@@ -32,8 +32,8 @@ macro_rules! text_type {
                 &self.0
             }
 
-            /// True when the text satisfies the facets of the schema, of version 06 where they
-            /// differ.
+            /// Returns true when the text satisfies the facets of the schema, of version 06 where
+            /// they differ.
             #[must_use]
             #[inline]
             pub fn is_valid(&self) -> bool {

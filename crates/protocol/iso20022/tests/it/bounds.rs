@@ -45,8 +45,8 @@ fn refused(xml: &str) -> String {
         .to_string()
 }
 
-/// The item counts its own, the day all but its items, the message all but its days. An item is one
-/// of the day's until it ends.
+/// An item counts its own elements, a day all but those of its items, the message all but those of
+/// its days. An item counts as one of the day's elements until it ends.
 #[test]
 fn elements_are_bounded_exactly() {
     let notes = |count: usize| item(&"<Note>n</Note>".repeat(count));
@@ -228,7 +228,7 @@ fn the_xml_declaration_is_checked_in_any_encoding() {
         (" encoding='UTF\u{e9}'", false),
         (" encoding=''", false),
     ] {
-        // A mark says the encoding, so that its name does not matter.
+        // A mark states the encoding, so the declared name does not matter.
         let xml = format!("\u{feff}<?xml version='1.0'{rest}?>{body}");
         let whole = Document::parse(&xml);
         let pieces = Document::read_with(xml.as_bytes(), &ReadOptions::default());
@@ -341,7 +341,7 @@ fn another_namespace_is_shown_with_its_last_60_characters() {
     }
 }
 
-/// A group cannot be done without, and neither can a unit unless that is asked for.
+/// Reading cannot continue without a group, nor without a unit unless the options allow it.
 #[test]
 fn a_day_without_its_parts_refuses_the_document() {
     let two = |second: &str| document(ITEM).replace("</DayBook>", &format!("{second}</DayBook>"));
@@ -358,8 +358,8 @@ fn a_day_without_its_parts_refuses_the_document() {
     }
 }
 
-/// Tolerantly, all of an item is read before its error is told, because reading could go on after
-/// it.
+/// Tolerant reading reads all of an item before it reports the item's error, because reading could
+/// continue after it.
 #[test]
 fn an_item_that_is_wrong_twice_is_refused_for_its_markup_where_reading_might_go_on() {
     let xml = document(
@@ -410,7 +410,7 @@ fn memory_is_bounded_by_what_has_been_read() {
     assert!(!counted(ITEM, free / item + 1, 0));
     assert!(counted(ITEM, free / item / 3, 0));
     assert!(counted(ITEM, free / item + 1, item));
-    // Handed out one by one, they take no memory.
+    // Items that are handed out one by one take no memory.
     let xml = document(&ITEM.repeat(free / item * 2));
     let limits = ReadLimits::default().max_memory_per_byte(0);
     let mut reader = ItemReader::new(xml.as_bytes(), ReadOptions::default().limits(limits));

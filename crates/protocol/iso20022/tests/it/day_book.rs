@@ -1,5 +1,4 @@
-//! An invented message of some ten elements, through which the engine is seen without any message
-//! of a bank.
+//! An invented message of about ten elements, which shows the engine without any message of a bank.
 
 use bankrail_iso20022::__private::Watch;
 use bankrail_iso20022::{
@@ -25,7 +24,7 @@ pub enum Direction {
     Other(UnknownCode),
 }
 
-/// Who paid.
+/// The payer of an item.
 ///
 /// `Payer1Choice` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]
@@ -54,7 +53,7 @@ pub enum Payer {
 #[element(type = "Place1", rule = count_places)]
 #[non_exhaustive]
 pub struct Place {
-    /// The name. `Nm`, mandatory in the schema; tolerant reading may miss it.
+    /// The name. `Nm`, mandatory in the schema; optional in tolerant reading.
     #[element("Nm", soft)]
     pub name: Option<Text<10>>,
     /// The parts of the document here that are beyond the schema.
@@ -69,25 +68,25 @@ pub struct Place {
 #[element(type = "Item1", rule = notes)]
 #[non_exhaustive]
 pub struct Item {
-    /// Without a sign. `Amt`.
+    /// The amount, without a sign. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
-    /// As seen from the account. `CdtDbtInd`.
+    /// The direction as seen from the account. `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Direction,
-    /// The time at which it was made. `DtTm`.
+    /// The time at which the movement was made. `DtTm`.
     #[element("DtTm")]
     pub at: Option<IsoDateTime>,
-    /// Who paid. `Pyr`.
+    /// The payer. `Pyr`.
     #[element("Pyr")]
     pub payer: Option<Payer>,
-    /// What it was for. `Note`, at most 3.
+    /// The purposes of the payment. `Note`, at most 3.
     #[element("Note", max = 3)]
     pub notes: Vec<Text<10>>,
-    /// The place where it was made. `Plc`.
+    /// The place where the movement was made. `Plc`.
     #[element("Plc")]
     pub place: Option<Box<Place>>,
-    /// Of the payer. `Bic`.
+    /// The bank of the payer. `Bic`.
     #[element("Bic")]
     pub bank: Option<Bic>,
     /// The parts of the document here that are beyond the schema.
@@ -102,16 +101,16 @@ pub struct Item {
 #[element(type = "Day1", rule = places)]
 #[non_exhaustive]
 pub struct Day {
-    /// What the sender calls the day. `Id`.
+    /// The sender's name of the day. `Id`.
     #[element("Id")]
     pub id: Text<35>,
-    /// Where. `Ctry`.
+    /// The country of the day. `Ctry`.
     #[element("Ctry")]
     pub country: Option<CountryCode>,
-    /// In order. `Itm`.
+    /// The movements in order. `Itm`.
     #[element("Itm")]
     pub items: Vec<Item>,
-    /// Anything. `Data`.
+    /// Supplementary data of any kind. `Data`.
     #[element("Data")]
     pub data: Option<Envelope>,
     /// The parts of the document here that are beyond the schema.
@@ -119,7 +118,7 @@ pub struct Day {
     pub extras: Extras,
 }
 
-/// Who sent the message.
+/// The sender of the message.
 ///
 /// `Header1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
@@ -143,10 +142,10 @@ pub struct Header {
 #[message(header = header, groups = days, unit = Item, unit_name = "Itm")]
 #[non_exhaustive]
 pub struct Document {
-    /// Comes first. `Hdr`, mandatory in the schema; tolerant reading may miss it.
+    /// The header, which comes first. `Hdr`, mandatory in the schema; optional in tolerant reading.
     #[element("Hdr", soft)]
     pub header: Option<Header>,
-    /// One or more. `Day`.
+    /// The days, one or more. `Day`.
     #[element("Day", min = 1)]
     pub days: Vec<Day>,
     /// The parts of the document here that are beyond the schema.
@@ -162,7 +161,7 @@ pub type StreamItem = bankrail_iso20022::StreamItem<Document>;
 
 pub(crate) const ITEM: &str = "<Itm><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd></Itm>";
 
-/// A document with this content in its one day.
+/// Returns a document with this content in its one day.
 pub(crate) fn document(content: &str) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Document xmlns=\"urn:example:daybook\"><DayBook><Hdr>\
@@ -190,7 +189,7 @@ fn places(_: &Day, by: &mut dyn Watch) {
     }
 }
 
-/// No note says that it is odd.
+/// A note that reads "odd" breaks a rule.
 fn notes(item: &Item, by: &mut dyn Watch) {
     if item.notes.iter().any(|note| note == "odd") {
         by.report(FindingKind::BrokenRule(BrokenRule::new(

@@ -15,7 +15,8 @@ fn strict() -> ReadOptions {
     ReadOptions::default().mode(Mode::Strict)
 }
 
-/// Reads a document with and without the fast reader, which must not matter, and as a stream.
+/// Reads a document with and without the fast reader, which must give the same result, and as a
+/// stream.
 fn read(
     xml: &str,
     options: &ReadOptions,
@@ -33,7 +34,7 @@ fn read(
     fast
 }
 
-/// The findings as name and path.
+/// Returns the name and path of each finding.
 fn found(xml: &str) -> Vec<String> {
     let parsed = read(xml, &ReadOptions::default()).unwrap();
     parsed
@@ -239,8 +240,8 @@ fn tolerant_reading_keeps_what_the_schema_refuses_and_reports_it() {
             "{xml}"
         );
         assert_eq!(read.check_schema().is_none(), mended, "{xml}");
-        // Written unless the model lacks what the schema demands. A choice of nothing is kept as it
-        // stood.
+        // The document is written unless the model lacks what the schema demands. A choice without
+        // an alternative is kept verbatim.
         let lacks = expected.starts_with("MissingCurrency") || expected.ends_with("/Plc");
         assert_eq!(
             matches!(read.to_xml(), Err(WriteError::Invalid { .. })),
@@ -405,7 +406,7 @@ fn parts_beyond_the_schema_keep_their_place() {
     assert_eq!((again.document, again.findings.len()), (parsed.document, 2));
 }
 
-/// A part behind an element that is gone has no place; it is reported by its name.
+/// A part after an element that was removed has no place; it is reported by its name.
 #[test]
 fn parts_without_a_place_are_named() {
     for (part, expected) in [
@@ -467,7 +468,7 @@ fn a_stream_hands_out_the_parts_and_goes_on_after_one_that_cannot_be_read() {
             "end of the message 0"
         ]
     );
-    // At least one day, as for those who read all of it.
+    // The stream demands at least one day, like reading the whole document.
     let none = document("").replace("<Day><Id>d</Id></Day>", "");
     let piecemeal: Result<Vec<_>, _> =
         ItemReader::new(none.as_bytes(), ReadOptions::default()).collect();
@@ -815,8 +816,8 @@ fn the_fast_reader_takes_what_the_writer_writes() {
     assert_eq!((taken, declined), (22, 0), "with lists");
 }
 
-/// A broken rule of an element is reported once, also if something below it is wrong; the memory of
-/// a rule reaches the elements around.
+/// A broken rule of an element is reported once, even if an element below it is wrong; the memory
+/// of a rule is shared with the elements around.
 #[test]
 fn rules_are_asked_once_for_each_element() {
     let at = "/Document/DayBook/Day[1]";

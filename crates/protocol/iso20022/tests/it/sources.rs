@@ -69,7 +69,7 @@ fn item(more: &str) -> String {
     ITEM.replace("</Itm>", &format!("{more}</Itm>"))
 }
 
-/// A document whose declaration states an encoding and has so many characters.
+/// Returns a document whose declaration states an encoding and has so many characters.
 fn declared(encoding: &str, length: usize, content: &str) -> String {
     let body = document(content).split_once("?>").unwrap().1.to_owned();
     let declaration = format!("<?xml version=\"1.0\" encoding=\"{encoding}\"");

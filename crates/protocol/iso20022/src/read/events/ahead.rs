@@ -1,4 +1,4 @@
-//! The text ahead of the last event, of which the fast reader takes whole elements.
+//! The text after the last event, from which the fast reader takes whole elements.
 
 use super::Events;
 use crate::field::Tag;
@@ -12,21 +12,21 @@ const MAX_AHEAD_BYTES: usize = 64 * 1024;
 const MAX_TAG_BYTES: usize = 64;
 
 impl Events<'_> {
-    /// Returns the text after the last event, as far as it is in memory; none within an empty
+    /// Returns the text after the last event, as far as it is in memory; empty within an empty
     /// element.
     #[inline]
     pub(super) fn ahead(&self) -> &str {
         if self.empty { "" } else { self.tokens.ahead() }
     }
 
-    /// Returns a scanner of that text, with or without prefixes, by a version of the schema.
+    /// Returns a scanner of `text`, which has prefixes or not, for a version of the schema.
     #[inline]
     pub(super) fn scanner<'a>(&self, text: &'a str, version: u8) -> Scanner<'a> {
         Scanner::new(text, &self.limits, self.free(), version)
     }
 
-    /// False where a limit or a namespace is in the way that scanning does not watch. `depth` is
-    /// how deeply elements may be nested.
+    /// Returns false if a limit or a namespace applies that scanning does not check. `depth` is the
+    /// maximum nesting of elements in the schema.
     #[inline]
     pub(super) fn may_scan(&self, prefix: Option<&str>, depth: usize) -> bool {
         let (ours, longest) = match prefix {
@@ -43,11 +43,11 @@ impl Events<'_> {
             && ours
     }
 
-    /// True when this many more elements may begin: in the current element or, when they are a
-    /// unit, in themselves.
+    /// Returns true when this many more elements may begin: in the current element or, when they
+    /// are a unit, in themselves.
     #[inline]
     pub(super) fn may_begin(&self, elements: usize, unit: bool) -> bool {
-        // A unit is counted by itself, but its tag has to be within what the group may have.
+        // A unit is counted separately, but its tag counts in the group.
         let most = self.limits.max_entry_elements;
         if unit {
             elements <= most && self.used.elements < most
@@ -56,14 +56,14 @@ impl Events<'_> {
         }
     }
 
-    /// Counts what an element took that has been scanned.
+    /// Counts the elements and the memory of a scanned element.
     #[inline]
     pub(super) fn take(&mut self, elements: usize, held: usize) {
         self.used.elements += elements;
         self.add_held(held);
     }
 
-    /// Passes over this many bytes of the text ahead; returns the place after them.
+    /// Skips this many bytes of the text ahead; returns the place after them.
     #[inline]
     pub(super) fn skip(&mut self, bytes: usize) -> Mark {
         self.tokens.skip(bytes);
@@ -77,9 +77,9 @@ impl Events<'_> {
         self.tokens.forget();
     }
 
-    /// Reads on until the end of an element ahead is in memory, when it was not; false when it was,
-    /// or is too far away. Its start tag begins after `gap` bytes, and its prefix with the colon
-    /// has this many bytes.
+    /// Reads on until the end of the next element is in memory. Returns false if the end was in
+    /// memory already or is too far away. The element's start tag begins after `gap` bytes, and its
+    /// prefix with the colon has `prefix` bytes.
     #[cold]
     pub(super) fn end_comes(&mut self, tag: &'static Tag, gap: usize, prefix: usize) -> bool {
         let prefix = self
@@ -97,15 +97,15 @@ impl Events<'_> {
             if text.len() > MAX_AHEAD_BYTES {
                 return false;
             }
-            // Any spelling of the end tag will do, so that the bytes after it are not searched
-            // again for the next element. The byte after the name distinguishes `</Amt>` from
-            // `</AmtDtls>`.
+            // Any spelling of the end tag ends the search, so that the bytes after it are not
+            // searched again for the next element. The byte after the name distinguishes `</Amt>`
+            // from `</AmtDtls>`.
             if memchr::memmem::find_iter(rest, &end)
                 .any(|at| rest.get(at + end.len()).is_some_and(|b| ends_name(*b)))
             {
                 return came;
             }
-            // An end tag may stand across two pieces, so its length is searched again.
+            // An end tag may stand across two pieces, so the last bytes are searched again.
             searched = text.len().saturating_sub(end.len());
             came = self.tokens.more();
             if !came {
@@ -144,7 +144,7 @@ mod tests {
             let events: &mut Events<'_> = &mut events;
             assert!(events.tokens.more());
             assert_eq!(events.end_comes(TAG, 0, 0), comes, "{content}");
-            // Read in pieces of 32 KiB.
+            // The source is read in pieces of 32 KiB.
             assert!(events.ahead().len() < 96 * 1024, "{}", events.ahead().len());
         }
     }

@@ -1,5 +1,5 @@
-//! Kept markup: copied as it stands, with the namespace declarations that it needs in another
-//! place.
+//! Kept markup: copied verbatim, with the namespace declarations that it needs outside of its
+//! context.
 
 use super::{Events, StartTag, Token, take_content};
 use crate::read::attributes::{self, Attribute, push_attribute};
@@ -58,9 +58,9 @@ impl Events<'_> {
         self.transplant(xml, start)
     }
 
-    /// Adds the namespace declarations to an element that it needs in another place. It is the end
-    /// of `xml`, from `start` on, and has just ended, so that those around it are in scope, and its
-    /// own are not.
+    /// Adds to an element the namespace declarations that it needs outside of its context. The
+    /// element is the end of `xml`, from `start` on, and has just ended, so that the declarations
+    /// around it are in scope and its own are not.
     pub(super) fn transplant(&mut self, xml: &mut String, start: usize) -> Result<(), Halt> {
         let element = xml.get(start..).unwrap_or_default();
         let mut tag = StartTag::default();
@@ -78,7 +78,8 @@ impl Events<'_> {
         let name_end = start + 1 + tag.name().len();
         // `insert_str` panics within a character.
         if !needed.is_empty() && xml.is_char_boundary(name_end) {
-            // Before the insertion, because even a short element may need very long declarations.
+            // Checks the bound before the insertion, because even a short element may need very
+            // long declarations.
             self.bound_kept(xml.len() + needed.len())?;
             self.hold(needed.len())?;
             xml.insert_str(name_end, &needed);
@@ -86,8 +87,8 @@ impl Events<'_> {
         Ok(())
     }
 
-    /// Returns the declarations that markup needs beside its own: those of the prefixes it uses, in
-    /// names or in values, and the default namespace where writing would lose it.
+    /// Returns the declarations that markup needs in addition to its own: those of the prefixes in
+    /// its names or values, and the default namespace where writing would lose it.
     fn needed(&self, xml: &str, own: &BTreeSet<&str>) -> String {
         let mut needed = String::new();
         // A written document has the message's namespace as its default one, which would take in
@@ -100,7 +101,7 @@ impl Events<'_> {
             );
         }
         let mut seen = HashSet::new();
-        // A declaration too many does no harm; one too few changes the meaning of a name.
+        // A superfluous declaration is harmless; a missing one changes the meaning of a name.
         for prefix in prefixes(xml) {
             if !prefix.is_empty()
                 && prefix != "xml"
@@ -114,14 +115,15 @@ impl Events<'_> {
         needed
     }
 
-    /// Appends one event as it stands, and the text that it stands for to `text`. The end of an
-    /// empty element adds nothing.
+    /// Appends one event verbatim to `xml`, and its text to `text`. The end of an empty element
+    /// adds nothing.
     fn capture_event(&mut self, xml: &mut String, text: &mut String) -> Result<Token, Halt> {
         if std::mem::take(&mut self.empty) {
             self.close();
             return Ok(Token::End);
         }
-        // Before each event, so that a flood of markup is refused while it is being copied.
+        // Checks the bound before each event, so that a flood of markup is refused while it is
+        // being copied.
         self.bound_kept(xml.len())?;
         self.advance()?;
         let event = self.tokens.next();
@@ -160,8 +162,8 @@ impl Events<'_> {
     }
 }
 
-/// True for markup with exactly one element at the top and no text beside it, as the cursor sees
-/// it.
+/// Returns true for markup with exactly one element at the top and no text beside it, by the rules
+/// of the cursor.
 pub(crate) fn is_one_element(xml: &str) -> bool {
     let mut tokens = TextTokens::new(xml);
     let (mut depth, mut elements) = (0_usize, 0_usize);

@@ -1,5 +1,5 @@
-//! The cursor: walks a document along the tables of a message, keeps and reports what these do not
-//! know.
+//! The cursor: walks a document along the tables of a message, and keeps and reports the parts that
+//! the tables do not have.
 
 mod ahead;
 mod content;
@@ -35,10 +35,10 @@ pub(crate) enum Child {
     End,
 }
 
-/// Reads a document: its events, the open elements, what was found and what is kept.
+/// The state of reading a document: its events, the open elements, the findings and the kept parts.
 ///
-/// The readers of all elements take the one type [`Cursor`], so that each is compiled once and not
-/// for each source of tokens.
+/// The readers of all elements take the type [`Cursor`], so that each reader is compiled once and
+/// not for each source of tokens.
 pub struct CursorOver<T: ?Sized> {
     shape: &'static Shape,
     /// The version of the document.
@@ -48,7 +48,7 @@ pub struct CursorOver<T: ?Sized> {
     options: ReadOptions,
     /// The open elements that the schema knows, outermost first.
     open: Vec<Step>,
-    /// The element that the one just begun should have stood before.
+    /// The element that the current element should have preceded.
     late: Option<&'static str>,
     /// Parts beyond the schema that no sequence has taken.
     parts: Vec<Extra>,
@@ -58,32 +58,32 @@ pub struct CursorOver<T: ?Sized> {
     found: Vec<Finding>,
     /// The number of findings of each kind in `found`.
     kept: FurtherFindings,
-    /// Findings beyond those there is room for.
+    /// The number of findings of each kind that there was no room for.
     further: FurtherFindings,
-    /// True while nothing is reported, because it will be found again.
+    /// True while nothing is reported, because the same findings will be made again.
     silent: bool,
     /// The memory of the message's rules.
     memory: Memory,
     /// The text being gathered.
     text: String,
-    /// Room for an element without its prefix.
+    /// Reused memory for an element without its prefix.
     plain: String,
     /// The parts around the document, and before it.
     around: Option<Box<Around>>,
-    /// The document may have others after it.
+    /// True if other documents may follow this one.
     among_others: bool,
-    /// Reading has ended, so that no document follows.
+    /// True after reading has ended, so that no document follows.
     ended: bool,
-    /// Elements of this name are handed out one by one, so that their list may stay empty.
+    /// The name of the elements that are handed out one by one, so that their list may be empty.
     handed_out: Option<&'static str>,
-    /// The fast reader is asked first. Tests read without it.
+    /// True if the fast reader is tried first. Tests also read without it.
     fast: bool,
-    /// Elements that the fast reader took, and those that it was asked for and left to the reader
-    /// over events.
+    /// The numbers of elements that the fast reader took, and that it declined and left to the
+    /// reader over events.
     scanned: (usize, usize),
-    /// The names of elements that the fast reader left, each with its number of times in a row.
+    /// The names of elements that the fast reader declined, each with the number of times in a row.
     left: Vec<(&'static str, u64)>,
-    /// Last, because only the last field may have a type without a known size.
+    /// The events are the last field, because only that may have a type without a known size.
     events: EventsOver<T>,
 }
 
@@ -91,23 +91,23 @@ pub struct CursorOver<T: ?Sized> {
 #[derive(Clone, Copy, Debug)]
 struct Step {
     name: &'static str,
-    /// Its number among those of the same name, from 0.
+    /// The number of the element among those of the same name, from 0.
     index: usize,
-    /// True when the schema allows several; then the number is part of the path.
+    /// True when the schema allows several occurrences; the number is then part of the path.
     repeats: bool,
-    /// Where its start tag begins.
+    /// The place where the start tag begins.
     mark: Mark,
     /// The last child that the schema knows.
     last: Option<(&'static str, usize)>,
-    /// The number of parts beyond the schema that had been kept before it.
+    /// The number of parts beyond the schema that had been kept before the element.
     extras: usize,
     /// The sequence around it.
     sequence: Sequence,
-    /// For an element that is counted apart: what had been used of the limits outside of it.
+    /// The use of the limits outside of the element, if the element is counted separately.
     outer: Option<Used>,
 }
 
-/// Where a sequence begins: the number of elements around it, and of parts kept before it.
+/// The beginning of a sequence: the number of elements around it, and of parts kept before it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sequence {
     base: usize,
@@ -118,7 +118,7 @@ struct Sequence {
 pub type Cursor<'t> = CursorOver<dyn Tokens + 't>;
 
 impl<T: Tokens> CursorOver<T> {
-    /// Makes a cursor over a document of one of some messages, of which there is at least one.
+    /// Makes a cursor over a document of one of the messages in `shapes`, which must not be empty.
     pub(crate) fn new(tokens: T, options: ReadOptions, shapes: &[&'static Shape]) -> Self {
         let shape = shapes.first().copied().unwrap_or(&Shape::NONE);
         Self {
@@ -148,7 +148,7 @@ impl<T: Tokens> CursorOver<T> {
         }
     }
 
-    /// Returns the cursor as the readers of elements take it.
+    /// Returns the cursor as the type that the readers of elements take.
     #[inline]
     pub(crate) fn erased<'t>(&mut self) -> &mut Cursor<'t>
     where
@@ -172,7 +172,8 @@ impl<T: ?Sized> CursorOver<T> {
 }
 
 impl Cursor<'_> {
-    /// Reads on by the version that the content of a field is of; returns the version before.
+    /// Switches to the version that the content of a field is written in; returns the previous
+    /// version.
     #[inline]
     fn read_as_of(&mut self, field: Field) -> u8 {
         let schema = field.version_in(self.schema);
@@ -237,7 +238,7 @@ impl Cursor<'_> {
             fields,
         )?;
         if let Child::Field(index) = child {
-            // `at` stays, so that every element that comes after one it should precede is reported.
+            // `at` stays, so that every late element is reported.
             if index < *at {
                 self.late = fields.get(*at).map(|field| field.wire);
             } else {
@@ -288,7 +289,7 @@ impl Cursor<'_> {
         Ok(Child::Field(index))
     }
 
-    /// True when what comes next is a child of the message or of a group, or stands around the
+    /// Returns true when the next element is a child of the message or of a group, or is around the
     /// message.
     fn is_outer(&self) -> bool {
         let open = self.open.len();
@@ -298,11 +299,12 @@ impl Cursor<'_> {
     /// Reads on to the next start tag within element-only content; false at the end tag.
     fn next_start(&mut self) -> Result<bool, Halt> {
         self.events.begin_text(&mut self.text);
-        // A child of the message or of a group may have to be kept as it stands.
+        // A child of the message or of a group may have to be kept verbatim.
         let outer = self.is_outer();
         loop {
             if outer {
-                // For each event again, so that only the text from the start tag on is held.
+                // Remembers anew for each event, so that only the text from the start tag on is
+                // held.
                 self.events.remember();
             }
             match self.events.next(&mut self.text, true)? {
@@ -323,7 +325,7 @@ impl Cursor<'_> {
 
     /// Begins an element of the schema.
     fn push(&mut self, name: &'static str) {
-        // The element itself belongs to what is around it.
+        // The element itself counts in the part around it.
         let mut outer = None;
         if self.shape.is_counted_apart(self.open.len(), name) {
             let mut used = self.events.count_from(Used::default());
@@ -361,7 +363,7 @@ impl Cursor<'_> {
             .and_then(|step| std::mem::replace(&mut step.last, last))
     }
 
-    /// Returns the name of the element around which so many are open.
+    /// Returns the name of the element around which `around` elements are open.
     fn name_at(&self, around: usize) -> &'static str {
         self.open.get(around).map_or("", |step| step.name)
     }
@@ -375,8 +377,9 @@ impl Cursor<'_> {
         self.begin()
     }
 
-    /// Returns the part read so far of a sequence that goes on, perhaps with a child whose start
-    /// tag has just been read. Nothing is reported, because the end of the sequence reports it.
+    /// Returns what has been read so far of a sequence that continues. `in_child` is true if the
+    /// start tag of a child has just been read. Nothing is reported, because the end of the
+    /// sequence reports it.
     pub(crate) fn preview<V>(
         &mut self,
         in_child: bool,
@@ -389,18 +392,19 @@ impl Cursor<'_> {
         // An error ends the stream, so path and silence need not be restored after it.
         let preview = finish(self)?;
         self.silent = false;
-        // `finish` took the parts, which the end of the sequence has to have as well.
+        // `finish` took the parts, but the end of the sequence needs them as well.
         self.parts.extend_from_slice(extras(&preview).parts());
         self.open.extend(child);
         Ok(preview)
     }
 
-    /// Elements of a name are handed out one by one, so that their list may stay empty.
+    /// Sets the name of the elements that are handed out one by one, so that their list may be
+    /// empty.
     pub(crate) fn hand_out(&mut self, name: &'static str) {
         self.handed_out = Some(name);
     }
 
-    /// True when elements of a name are handed out one by one.
+    /// Returns true when elements of a name are handed out one by one.
     fn hands_out(&self, name: &str) -> bool {
         self.handed_out == Some(name)
     }
@@ -416,7 +420,7 @@ impl Cursor<'_> {
         self.scanned
     }
 
-    /// Returns the result of a choice: an error without any alternative, unknown or not.
+    /// Returns the result of a choice: an error if there was no alternative, known or unknown.
     pub fn chosen<C>(
         &mut self,
         chosen: Option<C>,
@@ -438,11 +442,11 @@ impl Cursor<'_> {
     }
 
     /// Reports that the element just begun exceeds its maximum number. The element is kept as
-    /// markup after the first one, so that it stays there when the document is written in the order
-    /// of the schema.
+    /// markup after the first one, so that it is written there when the document is put into the
+    /// order of the schema.
     #[cold]
     pub fn refuse_repeated(&mut self, name: &'static str) -> Result<(), Halt> {
-        // Reported as repeated, it is not reported as late, too.
+        // The element is reported as repeated, and not also as late.
         self.late = None;
         self.report_excess(name, FindingKind::Repeated { name, max: 1 });
         self.open.pop();
@@ -463,7 +467,7 @@ impl Cursor<'_> {
         self.keep()
     }
 
-    /// Reports an element for which there is no room: as unknown where it is not kept.
+    /// Reports an element in excess with `kind`, or as unknown if unknown elements are dropped.
     fn report_excess(&mut self, name: &str, kind: FindingKind) {
         let unknown = || FindingKind::UnknownElement { name: name.into() };
         self.report(if self.options.drop_unknown {
@@ -473,7 +477,7 @@ impl Cursor<'_> {
         });
     }
 
-    /// Reports that the element just begun should have stood before another, if so.
+    /// Reports the element just begun if it should have preceded another one.
     #[inline]
     pub(crate) fn report_if_late(&mut self) {
         if let Some(before) = self.late.take()
@@ -483,7 +487,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Keeps a part at its place, unless that is too much.
+    /// Keeps a part at its place, or returns an error if it exceeds a limit.
     fn keep_part(&mut self, part: ExtraPart) -> Result<(), Halt> {
         if self.options.drop_unknown {
             return Ok(());
@@ -493,7 +497,7 @@ impl Cursor<'_> {
             index,
         };
         let inside = self.open.get(self.sequence.base..).unwrap_or_default();
-        // Attributes are kept before the element has any child, so that there is none for them.
+        // Attributes are kept before the element has any child, so `after` is `None` for them.
         let after = self.open.last().and_then(|step| step.last);
         let extra = Extra {
             inside: inside
@@ -504,13 +508,13 @@ impl Cursor<'_> {
             part,
         };
         let memory = extra.memory();
-        // Before the part is stored, so that no part goes beyond the bound.
+        // Counts the part before it is stored, so that none exceeds the bound.
         self.events.keep_bytes(memory)?;
         self.parts.push(extra);
         self.events.hold(memory)
     }
 
-    /// True when markup was kept directly inside the current element.
+    /// Returns true when markup was kept directly inside the current element.
     fn holds_element(&self) -> bool {
         let depth = self.open.len() - self.sequence.base;
         let before = self.open.last().map_or(0, |step| step.extras);
@@ -525,12 +529,13 @@ impl Cursor<'_> {
         self.events.hold(bytes)
     }
 
-    /// Bytes of memory that the document has taken so far.
+    /// Returns the bytes of memory that the document has taken so far.
     pub(crate) fn held(&self) -> u64 {
         self.events.held
     }
 
-    /// True when there is room for one more element in a list, or the memory for it may be taken.
+    /// Returns true when there is room for one more element in a list, or the memory for it may be
+    /// taken.
     #[inline]
     pub(crate) fn has_room<V>(&self, items: &Vec<V>) -> bool {
         self.events.has_room(items)
@@ -549,7 +554,7 @@ impl<T: ?Sized> CursorOver<T> {
         self.path_to(self.open.len())
     }
 
-    /// Returns the path of the element that is so deep.
+    /// Returns the path of the open element at a depth.
     fn path_to(&self, depth: usize) -> String {
         let mut path = String::new();
         for step in self.open.get(..depth).unwrap_or_default() {
@@ -560,7 +565,7 @@ impl<T: ?Sized> CursorOver<T> {
 
     /// Takes the findings since the last call.
     pub fn take_findings(&mut self) -> Vec<Finding> {
-        // They leave their room to further ones.
+        // Frees their room for further findings.
         self.kept = FurtherFindings::default();
         std::mem::take(&mut self.found)
     }

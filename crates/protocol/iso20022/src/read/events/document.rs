@@ -1,5 +1,5 @@
-//! The parts around the document element: what may be before and behind it, and which element it
-//! has to be.
+//! The parts around the document element: what may be before and after it, and which element it
+//! must be.
 
 use super::{Events, Token, take_content};
 use crate::field::DOCUMENT;
@@ -14,33 +14,34 @@ use crate::version::Version;
 use crate::xml::is_blank;
 use quick_xml::events::Event;
 
-/// Namespaces of messages begin so.
+/// The beginning of the namespaces of messages.
 const MESSAGES: &str = "urn:iso:std:iso:20022:tech:xsd:";
 /// The messages that hold others: headers of files and of business messages, and envelopes.
 const HOLDERS: [&str; 2] = ["head.", "nvlp."];
 
-/// The parts read since the document before, or since the beginning.
+/// The parts read since the previous document, or since the beginning.
 #[derive(Default)]
 struct Before {
-    /// The first root, and where it starts.
+    /// The first root, and the place where it starts.
     root: Option<(String, Mark)>,
-    /// The form of the first document in a text, and where that starts.
+    /// The form of the first document that is packed in a text, and the place where it starts.
     packed: Option<(&'static str, Mark)>,
     header: Option<AppHeader>,
 }
 
 impl Events<'_> {
     /// Reads up to the start tag of the next element `Document`, through elements around it, and
-    /// keeps those; false at the end of an input that had a document.
+    /// keeps them. Returns false at the end of an input that had a document.
     ///
-    /// Every element is taken for one that may hold a document, unless it is of a message.
+    /// Every element may hold a document, unless it belongs to a message.
     pub(super) fn next_document(
         &mut self,
         is_text: bool,
         around: &mut Option<Box<Around>>,
     ) -> Result<bool, Halt> {
         *around = None;
-        // So that a header takes along a default namespace that is the message's.
+        // Resets the own namespace, so that a header takes along a default namespace that is the
+        // message's.
         self.namespaces.adopt("".into());
         self.tokens.remember();
         let start = self.tokens.mark();
@@ -74,8 +75,8 @@ impl Events<'_> {
         Ok(true)
     }
 
-    /// True for the start tag of a document. Another element is noted, and refused if it cannot
-    /// hold a document; a header is read whole.
+    /// Returns true for the start tag of a document. Another element is recorded, and refused if it
+    /// cannot hold a document. A header is read completely.
     fn is_document(&mut self, before: &mut Before) -> Result<bool, Halt> {
         self.is_ours()?;
         let name = shown(self.tag.local_name());
@@ -122,18 +123,18 @@ impl Events<'_> {
         self.keep_bytes(xml.len())
     }
 
-    /// True when the element just begun is of a message that holds no other.
+    /// Returns true when the element just begun is of a message that holds no other.
     fn is_message(&self) -> bool {
         let namespace = self.namespaces.get(self.tag.prefix().unwrap_or_default());
         let message = namespace.and_then(|namespace| namespace.strip_prefix(MESSAGES));
         message.is_some_and(|message| !HOLDERS.iter().any(|holder| message.starts_with(holder)))
     }
 
-    /// Reads an event beside roots; `None` at the end of an input that had a root.
+    /// Reads an event outside of roots; `None` at the end of an input that had a root.
     fn beside(&mut self, is_text: bool) -> Result<Option<Token>, Halt> {
         self.advance()?;
         let event = self.tokens.next();
-        // Noted before the event is taken apart: an empty element ends with the next event.
+        // Set before the event is taken apart: an empty element ends with the next event.
         self.empty = matches!(event, Ok(Event::Empty(_)));
         let checked = match event {
             Ok(Event::Start(tag) | Event::Empty(tag)) => {
@@ -142,8 +143,9 @@ impl Events<'_> {
                 return Ok(Some(Token::Start));
             }
             Ok(Event::Eof) if self.begun => return Ok(None),
-            // At the very beginning of each document only: even white space before the first is
-            // malformed. The event has the `xml` of the declaration, which is cut off.
+            // A declaration is allowed only at the very beginning of each document: even white
+            // space before the first one is malformed. The event contains the `xml` of the
+            // declaration, which is cut off.
             Ok(Event::Decl(declaration)) if self.begun || self.mark.text == 0 => {
                 let encoding = declaration::check(declaration.get(3..).unwrap_or_default());
                 encoding.and_then(|encoding| self.declare(encoding, is_text))
@@ -158,7 +160,8 @@ impl Events<'_> {
         Ok(Some(Token::Content))
     }
 
-    /// Takes the encoding that a document declares. The input is decoded by that of the first.
+    /// Takes the encoding that a document declares. The input is decoded by the encoding of its
+    /// first document.
     fn declare(&mut self, encoding: Option<Box<str>>, is_text: bool) -> Result<(), ReadErrorKind> {
         let name = |encoding: &Option<Box<str>>| {
             let name = encoding.as_deref().unwrap_or("UTF-8");
@@ -186,7 +189,7 @@ impl Events<'_> {
         shapes: &[&'static Shape],
         versions: [Version; 2],
     ) -> Result<(&'static Shape, Version), Halt> {
-        // First of all, because a malformed name or an unbound prefix is the graver error.
+        // Checked first, because a malformed name or an unbound prefix is the graver error.
         self.is_ours()?;
         if self.tag.local_name() != DOCUMENT.wire {
             let found = shown(self.tag.local_name());
@@ -253,12 +256,12 @@ fn outside(event: Result<Event<'_>, quick_xml::Error>) -> Result<(), ReadErrorKi
         ) => Err(malformed(
             "expected nothing but white space beside the document element",
         )),
-        // None of the others has text.
+        // The other events have no text.
         other => take_content(other, &mut String::new()),
     }
 }
 
-/// Returns the end of a namespace, with message and version, for an error text.
+/// Returns the end of a namespace, which has the message and version, for an error text.
 fn shown_end(namespace: &str) -> String {
     const KEPT: usize = 60;
     let start = namespace

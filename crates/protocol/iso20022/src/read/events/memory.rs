@@ -4,12 +4,13 @@ use super::{Events, LimitKind, count};
 use crate::read::error::Halt;
 use crate::read::scan::growth;
 
-/// Bytes of memory that a document may take, however short it is: enough for about a hundred
+/// The bytes of memory that any document may take, even a short one: enough for about a hundred
 /// findings and as many parts beyond the schema, each of which takes hundreds of bytes.
 const FREE_BYTES: u64 = 256 * 1024;
 
 impl Events<'_> {
-    /// Counts memory that the document takes; an error when it is too much for what has been read.
+    /// Counts memory that the document takes; returns an error if it is too much for the bytes read
+    /// so far.
     #[inline]
     pub(super) fn hold(&mut self, bytes: usize) -> Result<(), Halt> {
         self.add_held(bytes);
@@ -25,17 +26,17 @@ impl Events<'_> {
         self.held = self.held.saturating_add(count(bytes));
     }
 
-    /// Bytes of memory that may still be taken.
+    /// Returns the bytes of memory that may still be taken.
     #[inline]
     pub(super) fn free(&self) -> usize {
         usize::try_from(self.may_hold().saturating_sub(self.held)).unwrap_or(usize::MAX)
     }
 
-    /// Bytes of memory that may be taken up to the current event.
+    /// Returns the bytes of memory that may be taken up to the current event.
     #[inline]
     fn may_hold(&self) -> u64 {
-        // Bytes of the source where they are counted: decoding may lengthen a text, which must not
-        // allow more memory.
+        // Uses the bytes of the source where they are counted, because decoding may lengthen a
+        // text, which must not allow more memory.
         let read = self
             .mark
             .known
@@ -44,7 +45,8 @@ impl Events<'_> {
         FREE_BYTES.saturating_add(read.saturating_mul(each))
     }
 
-    /// True when there is room for one more element in a list, or the memory for it may be taken.
+    /// Returns true when there is room for one more element in a list, or the memory for it may be
+    /// taken.
     #[inline]
     pub(super) fn has_room<V>(&self, items: &Vec<V>) -> bool {
         let before = items.capacity();
@@ -61,7 +63,7 @@ impl Events<'_> {
         if items.len() < before {
             return Ok(());
         }
-        // Exactly, so that what is counted is what is taken.
+        // Reserves exactly, so that the memory counted is the memory taken.
         items.reserve_exact(self.grows_by::<V>(before));
         let moved = before * size_of::<V>();
         // While a list is moved, it takes memory in both places.
@@ -71,8 +73,8 @@ impl Events<'_> {
         Ok(())
     }
 
-    /// Returns the number of elements that a full list grows by. The list doubles where that leaves
-    /// plenty of the memory that may be taken, so that it is seldom moved.
+    /// Returns the number of elements that a full list grows by. The list doubles while its double
+    /// is within a quarter of the free memory, so that it is seldom moved.
     #[inline]
     fn grows_by<V>(&self, before: usize) -> usize {
         let plenty = self.held_with::<V>(before * 2) <= self.may_hold() / 4;

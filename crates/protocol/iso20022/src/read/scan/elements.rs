@@ -10,7 +10,7 @@ use crate::watch::{Memory, Watch};
 // takes two instructions. Each makes its node in one place only, because a node has hundreds of
 // bytes and is copied where two branches that make one meet.
 impl Scanner<'_> {
-    /// Reads an element that must be there.
+    /// Reads a mandatory element.
     #[inline(always)]
     pub fn one<N: Node>(&mut self, tag: &'static Tag) -> Result<N, NotPlain> {
         let left = self.rest().len();
@@ -21,7 +21,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads an element that may be there.
+    /// Reads an optional element.
     #[inline(always)]
     pub(crate) fn maybe<N: Node>(&mut self, tag: &'static Tag) -> Result<Option<N>, NotPlain> {
         let left = self.rest().len();
@@ -47,8 +47,8 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the elements of a field by its row for the version. Where one is missing that the
-    /// schema demands, the reader over events reports it.
+    /// Reads the elements of a field by its row for the version. If a mandatory one is missing, the
+    /// reader over events reports it.
     #[inline(always)]
     pub fn field<S: Slot>(&mut self, tag: &'static Tag, rows: &[Field]) -> Result<S, NotPlain> {
         let field = Field::of(rows, self.version()).ok_or(NotPlain)?;
@@ -82,7 +82,7 @@ impl Scanner<'_> {
         if fits { Ok(items) } else { Err(NotPlain) }
     }
 
-    /// Makes room for one more, before which this many bytes were left.
+    /// Makes room for one more element, before which `left` bytes were left.
     #[cold]
     fn make_room<N>(&mut self, items: &mut Vec<N>, left: usize) -> Result<(), NotPlain> {
         let before = items.capacity();
@@ -95,8 +95,8 @@ impl Scanner<'_> {
         self.check_held(before * size_of::<N>(), left)
     }
 
-    /// Reads the rest of an element that has been entered, before which this many bytes were left,
-    /// and the gap after it.
+    /// Reads the rest of an element that has been entered, before which `left` bytes were left, and
+    /// the gap after it.
     #[inline(always)]
     fn element<N: Node>(&mut self, tag: &'static Tag, left: usize) -> Result<N, NotPlain> {
         let node = self.content::<N>(tag);
@@ -154,7 +154,7 @@ impl Scanner<'_> {
 /// names the finding later.
 struct RuleReports<'s, 'a> {
     scanner: &'s mut Scanner<'a>,
-    /// Bytes left before the element.
+    /// The number of bytes left before the element.
     left: usize,
 }
 

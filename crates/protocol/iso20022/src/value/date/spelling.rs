@@ -238,8 +238,8 @@ fn read_plain_date(text: &[u8]) -> Option<IsoDate> {
     let (month, &[d1, d2]) = text.split_first_chunk::<8>()? else {
         return None;
     };
-    // Digits become their numbers, hyphens zero. What is added brings all that is greater to the
-    // highest bit.
+    // The exclusive or turns digits into their numbers and hyphens into zero. The addition below
+    // sets the highest bit of every byte that is greater.
     let month = u64::from_le_bytes(*month) ^ u64::from_le_bytes(*b"0000-00-");
     let greater = month.wrapping_add(u64::from_le_bytes(*b"vvvv\x7fvv\x7f")) | month;
     if greater & (ONES << 7) != 0 {
@@ -250,7 +250,8 @@ fn read_plain_date(text: &[u8]) -> Option<IsoDate> {
     IsoDate::new(year, m1 * 10 + m2, below_100(d1, d2)?)
 }
 
-/// Reads also `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does not have.
+/// Reads a date, also in the form `YYYYMMDD`, the basic format of ISO 8601, which XML Schema does
+/// not have.
 fn read_any_date(text: &str) -> Option<IsoDate> {
     read_plain_date(text.as_bytes())
         .or_else(|| read_date(text))
@@ -332,7 +333,7 @@ fn read_day_of_time(text: &str) -> Option<IsoDate> {
 
 fn read_fraction(digits: &[u8]) -> Option<Fraction> {
     match u8::try_from(digits.len()) {
-        // A point needs a digit after it.
+        // A point must be followed by a digit.
         Ok(0) => None,
         Ok(length @ ..=9) => {
             let value = digits

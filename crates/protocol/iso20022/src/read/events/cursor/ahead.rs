@@ -1,10 +1,10 @@
-//! Where the cursor calls the fast reader: before an element of a sequence, except for groups and
-//! for most elements of a name that it keeps leaving.
+//! Decides where the cursor calls the fast reader: before each element of a sequence, except for
+//! groups and for most elements of a name that the fast reader keeps declining.
 //!
 //! The fast reader takes an element whole or not at all, and only if it is as the writer writes it.
-//! Any other element is read over events; if it is a sequence, the fast reader is asked for its
+//! Any other element is read over events; if it is a sequence, the fast reader is tried for its
 //! children. The element may break rules beyond the schema: the fast reader notes the place and the
-//! checker reports the rule, so that both readers report the same.
+//! checker reports the rule, so that both readers report the same findings.
 
 use super::{Cursor, Step};
 use crate::check::Checker;
@@ -17,13 +17,12 @@ use crate::read::shape::Shape;
 use crate::read::strip::strip;
 use crate::read::tokens::Mark;
 
-/// The bytes before the name of the next element of a sequence, whose start tag is as the writer
-/// writes it.
+/// The place of the next element of a sequence, whose start tag is as the writer writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead {
-    /// Bytes of white space and comments.
+    /// The number of bytes of white space and comments before the element.
     gap: usize,
-    /// Bytes of the prefix with its colon; none without a prefix.
+    /// The number of bytes of the prefix with its colon; 0 without a prefix.
     prefix: usize,
 }
 
@@ -31,23 +30,25 @@ pub struct Ahead {
 struct Extent {
     elements: usize,
     bytes: usize,
-    /// Bytes of memory taken.
+    /// The bytes of memory taken.
     held: usize,
-    /// Where the elements start that break a rule beyond the schema, in the order of the findings.
+    /// The places of the elements that break a rule beyond the schema, in the order of the
+    /// findings.
     doubts: Vec<usize>,
 }
 
 impl Cursor<'_> {
-    /// Reads elements of a sequence into their places as long as they follow as the writer writes
-    /// them, from the field `at` on. Elements of the name `handed_out`, empty for none, are left.
-    /// Returns the next field, if its start tag is so written.
+    /// Reads elements of a sequence into their places from the field `at` on, as long as they are
+    /// as the writer writes them. Elements of the name `handed_out` are not read; the name is empty
+    /// if there are none. Returns the next field, if its start tag is as the writer writes it.
     pub(crate) fn read_ahead<R: Record>(
         &mut self,
         slots: &mut R::Slots,
         at: &mut usize,
         handed_out: &str,
     ) -> Result<Option<(usize, Ahead)>, Halt> {
-        // Bounds the token read last now, because passing over an element forgets where it began.
+        // Bounds the last token now, because skipping an element loses the place where the token
+        // began.
         self.events.advance()?;
         loop {
             let next = self.field_ahead(R::FIELDS, *at);
@@ -69,18 +70,21 @@ impl Cursor<'_> {
     }
 
     /// Returns the field, from `at` on, whose element is next, if the start tag is as the writer
-    /// writes it, perhaps under a prefix. Groups are left, because their content is counted apart.
+    /// writes it, perhaps under a prefix. Groups are left to the reader over events, because their
+    /// content is counted separately.
     fn field_ahead(&self, fields: &[Field], at: usize) -> Option<(usize, Ahead)> {
         let (ahead, version) = (self.events.ahead(), self.schema);
         let mut scanner = self.events.scanner(ahead, version);
         scanner.gap();
         let named = scanner.rest().strip_prefix('<')?;
         let gap = ahead.len() - scanner.rest().len();
-        // Up to the bracket, so that a tag with attributes or a slash equals no name and is left.
+        // Compares up to the bracket, so that a tag with attributes or a slash equals no name and
+        // is left.
         let named = named.get(..memchr::memchr(b'>', named.as_bytes())?)?;
         let find = |named: &str| {
             let found = fields
-                // Only from `at` on: a late element has to be reported, which scanning does not do.
+                // Searches only from `at` on: a late element has to be reported, which scanning
+                // does not do.
                 .get(at..)?
                 .iter()
                 .position(|field| field.wire == named && field.is_in(version))?
@@ -107,8 +111,8 @@ impl Cursor<'_> {
     }
 
     /// Reads the next element into its place if all of it is as the writer writes it. Otherwise
-    /// nothing has been read. `number` is its number among those of its name, from 0, if the schema
-    /// allows several.
+    /// reads nothing. `number` is its number among those of its name, from 0, if the schema allows
+    /// several.
     pub(crate) fn scan_element<S: Slot>(
         &mut self,
         slot: &mut S,
@@ -120,14 +124,15 @@ impl Cursor<'_> {
             return Err(NotPlain);
         }
         let count = slot.count();
-        // Put there before it is accepted, so that an element of hundreds of bytes is moved once.
+        // Stores the element before it is accepted, so that an element of hundreds of bytes is
+        // moved once.
         let scanned = self.scan_ahead(tag, ahead, |scanner| {
             scanner.bare_element(tag).map(|node| slot.put(node))
         });
-        // Read on until the end of the element is in memory, when it was not.
+        // If the end of the element was not in memory, reads on until it is.
         if scanned.is_err() && self.events.end_comes(tag, ahead.gap, ahead.prefix) {
             slot.truncate(count);
-            // Now the end is in memory, so it is read again only once.
+            // The end is in memory now, so the element is read again only once.
             return self.scan_element(slot, tag, number, ahead);
         }
         let accepted = match (scanned, slot.items().last()) {
@@ -144,8 +149,8 @@ impl Cursor<'_> {
         if accepted.is_err() {
             slot.truncate(count);
         } else if let Some(node) = slot.items().last() {
-            // Only when the element is accepted: a running total must not count one that is read
-            // again.
+            // Applied only when the element is accepted: a running total must not count one that is
+            // read again.
             node.settle(&mut &mut *self);
             self.leave();
         }
@@ -181,9 +186,9 @@ impl Cursor<'_> {
         }
     }
 
-    /// Returns true when the fast reader is to be asked for an element. Elements that it begins and
-    /// leaves are read twice. Of a name of which it left two in a row, it is therefore asked for
-    /// each sixteenth only, until it takes one.
+    /// Returns true when the fast reader is to be tried for an element. An element that the fast
+    /// reader begins and declines is read twice. After two elements of a name in a row were
+    /// declined, the fast reader is therefore tried for each sixteenth only, until it takes one.
     fn may_take(&mut self, name: &'static str) -> bool {
         match self.left.iter_mut().find(|(of, _)| *of == name) {
             Some((_, times)) if *times > 1 && (*times + 1) % 16 != 0 => {
@@ -222,12 +227,12 @@ impl Cursor<'_> {
             return Err(NotPlain);
         }
         if self.is_outer() {
-            // An element that is taken whole is never kept as it stands.
+            // An element that is taken whole is never kept verbatim.
             self.events.forget();
         }
         let mark = self.events.skip(ahead.gap);
         self.events
-            // A unit is counted apart, and has been bounded by itself.
+            // A unit is counted separately, and has been bounded above.
             .take(if unit { 0 } else { extent.elements }, extent.held);
         if findings.is_empty() {
             self.events.skip(extent.bytes);
@@ -285,7 +290,7 @@ impl Cursor<'_> {
     }
 }
 
-/// Returns the text from the start tag on, stripped of the prefix if there is one, and then also
+/// Returns the text from the start tag on without the prefix. If there was a prefix, also returns
 /// the number of bytes that the element had with it.
 #[inline]
 fn text_ahead<'p>(

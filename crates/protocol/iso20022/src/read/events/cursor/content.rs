@@ -24,7 +24,7 @@ impl Cursor<'_> {
         parse: impl FnOnce(&str, Option<String>) -> Result<V, Unreadable>,
         faults: fn(&V, &str, u8) -> Vec<FindingKind>,
     ) -> Result<V, Halt> {
-        // Before `begin`, which refuses the attributes that are left.
+        // Takes the attribute before `begin`, which refuses all that are left.
         let currency = self.events.take_attribute("Ccy");
         self.begin()?;
         if currency.is_none() {
@@ -43,14 +43,15 @@ impl Cursor<'_> {
             let found = excerpt(&from.text);
             from.halt_here(ReadErrorKind::Unreadable { expected, found })
         };
-        // Elements alone are what another version has under the name. Where they are dropped, an
-        // empty text would stand for them.
+        // A leaf that has only elements is of another version. If these were dropped, an empty text
+        // would stand in their place.
         if has_elements && self.options.drop_unknown && is_blank(&self.text) {
             return Err(unreadable(self, "text"));
         }
         let value =
             parse(&self.text).map_err(|Unreadable { expected }| unreadable(self, expected))?;
-        // Before the element is left, because a finding has the path of the current element.
+        // Reports before the element is left, because a finding has the path of the current
+        // element.
         for kind in faults(&value, &self.text, self.schema) {
             self.report(kind);
         }
@@ -79,7 +80,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Keeps an element within the text of a leaf beside it.
+    /// Keeps an element that stands within the text of a leaf.
     #[cold]
     fn unknown_in_text(&mut self) -> Result<(), Halt> {
         let text = std::mem::take(&mut self.text);

@@ -1,4 +1,4 @@
-//! The parts around a message: the document element, and what may be beside it.
+//! The parts around a message: the document element, and what may be around and after it.
 
 use super::{Cursor, Used};
 use crate::extra::Extra;
@@ -9,8 +9,8 @@ use crate::read::shape::Shape;
 use crate::watch::Memory;
 
 impl Cursor<'_> {
-    /// Reads the start tag of the next document of one of some messages, through what is around it;
-    /// false at the end of the input, and after an error.
+    /// Reads the start tag of the next document of one of the messages in `shapes`, skipping what
+    /// is around it; returns false at the end of the input and after an error.
     pub(crate) fn find_document(&mut self, shapes: &[&'static Shape]) -> Result<bool, ReadError> {
         if self.ended {
             return Ok(false);
@@ -21,7 +21,7 @@ impl Cursor<'_> {
     }
 
     fn find_next(&mut self, shapes: &[&'static Shape]) -> Result<bool, Halt> {
-        // Everything of the document before is forgotten, except the memory that it took.
+        // Resets everything of the previous document, except the memory that it took.
         self.among_others = true;
         self.handed_out = None;
         self.memory = Memory::default();

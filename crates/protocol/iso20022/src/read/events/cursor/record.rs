@@ -13,7 +13,8 @@ impl Cursor<'_> {
         let mut slots = R::Slots::default();
         let mut at = 0;
         loop {
-            // As far as the fast reader gets; `child` then begins the one element that it left.
+            // Reads as far as the fast reader gets; `child` then begins the one element that it
+            // declined.
             self.read_ahead::<R>(&mut slots, &mut at, "")?;
             match self.child(R::FIELDS, &mut at)? {
                 Child::Field(index) => R::take(&mut slots, index, self)?,
@@ -22,14 +23,15 @@ impl Cursor<'_> {
             }
         }
         let record = R::finish(slots, self)?;
-        // Before the sequence is left, because a finding has the path of the current element.
+        // Applies the rules before the sequence is left, because a finding has the path of the
+        // current element.
         record.settle(&mut &mut *self);
         self.leave();
         Ok(record)
     }
 
-    /// Reads one more occurrence of an element into its place. `may_miss` is true for one that
-    /// tolerant reading may miss.
+    /// Reads one more occurrence of an element into its place. `may_miss` is true if tolerant
+    /// reading can do without the occurrence.
     #[inline]
     pub fn take<S: Slot>(
         &mut self,
@@ -54,7 +56,8 @@ impl Cursor<'_> {
             return self.refuse_repeated(field.wire);
         }
         self.report_if_late();
-        // Taken before reading, because an error leaves the path in the middle of the element.
+        // Takes the place before reading, because an error leaves the path in the middle of the
+        // element.
         let place = self.place();
         let schema = self.read_as_of(field);
         let filled = slot.fill(self);
@@ -65,8 +68,8 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    /// Returns the content of a field at the end of its sequence. Tolerant reading may miss what
-    /// the schema demands.
+    /// Returns the content of a field at the end of its sequence. Tolerant reading reports missing
+    /// content that the schema demands.
     pub fn field<S: Slot>(&mut self, slot: S, rows: &[Field]) -> Result<S, Halt> {
         if let Some(field) = Field::of(rows, self.schema)
             && field.min > 0

@@ -9,7 +9,7 @@ use crate::read::tokens::Mark;
 use crate::watch::{Memory, Watch};
 
 impl Cursor<'_> {
-    /// Reports something about the current element.
+    /// Reports a finding about the current element.
     #[cold]
     pub(crate) fn report(&mut self, kind: FindingKind) {
         if self.admit(&kind) {
@@ -26,7 +26,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Reports the finding that an error becomes where reading goes on.
+    /// Reports the finding that an error becomes if reading continues.
     pub(super) fn report_halt(&mut self, halt: &Halt) {
         if let Some(kind) = halt.finding()
             && self.admit(&kind)
@@ -45,9 +45,10 @@ impl Cursor<'_> {
         self.found.push(finding);
     }
 
-    /// Makes room for a finding. False when the finding is not to be recorded, but counted at most.
+    /// Makes room for a finding. Returns false if the finding must not be recorded; it is then
+    /// counted, unless the cursor is silent.
     fn admit(&mut self, kind: &FindingKind) -> bool {
-        // Not counted either, because the same is found again later.
+        // The finding is not counted either, because it is found again later.
         if self.silent {
             return false;
         }
@@ -65,7 +66,7 @@ impl Cursor<'_> {
         has_room
     }
 
-    /// True when no finding refuses the document.
+    /// Returns true when no finding refuses the document.
     pub(super) fn is_tolerant(&self) -> bool {
         self.options.mode == Mode::Tolerant && !self.options.deny_findings
     }
@@ -75,7 +76,7 @@ impl Cursor<'_> {
         options.deny_findings || (options.mode == Mode::Strict && kind.is_schema())
     }
 
-    /// Returns an error for the first finding that the options refuse a document for.
+    /// Returns an error for the first finding for which the options refuse the document.
     pub(crate) fn refuse_findings(&mut self) -> Result<(), Halt> {
         if self.is_tolerant() {
             return Ok(());
@@ -99,7 +100,7 @@ impl Cursor<'_> {
         Halt::new(kind, position)
     }
 
-    /// Returns the error of a current element without a mandatory part.
+    /// Returns the error that a mandatory part of the current element is missing.
     #[cold]
     pub(crate) fn missing(&mut self, name: impl Into<String>) -> Halt {
         self.halt_here(ReadErrorKind::Missing { name: name.into() })
@@ -118,7 +119,7 @@ impl Cursor<'_> {
     }
 }
 
-// For a reference, because only a type of known size becomes `dyn Watch`.
+// Implemented for a reference, because only a type of known size becomes `dyn Watch`.
 impl Watch for &mut Cursor<'_> {
     fn memory(&mut self) -> Option<&mut Memory> {
         Some(&mut self.memory)

@@ -64,7 +64,8 @@ impl Cursor<'_> {
         self.keep_part(ExtraPart::Text(text.into()))
     }
 
-    /// Reports and keeps the attributes of the current element, except for the places of schemas.
+    /// Reports and keeps the attributes of the current element, except for the hints where schemas
+    /// are.
     #[cold]
     pub(crate) fn refuse_attributes(&mut self) -> Result<(), Halt> {
         for attribute in std::mem::take(&mut self.events.attributes) {
@@ -78,8 +79,8 @@ impl Cursor<'_> {
             } else {
                 self.events.namespaces.get(prefix)
             };
-            // Hints for a validator, which every element may have. `xsi:type` is not resolved, so
-            // that no document is accepted that the schema refuses: it counts as unknown.
+            // Every element may have these hints for a validator. `xsi:type` is not resolved and
+            // counts as unknown, so that no document is accepted that the schema refuses.
             if namespace == Some(XSI)
                 && matches!(local, "schemaLocation" | "noNamespaceSchemaLocation")
             {

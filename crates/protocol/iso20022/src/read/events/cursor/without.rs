@@ -1,11 +1,11 @@
 //! Elements that cannot be read and without which reading can continue: they are kept as markup,
 //! and reported.
 //!
-//! - An element that may be missing, with an invalid value in it or without a part that the schema
-//!   demands of it. The innermost such element is kept as markup.
-//! - Where unknown parts are dropped, such an element is dropped and reported as one of them.
-//! - A unit, such as an entry, on request. A reader of one part after the other hands it out as an
-//!   error and goes on.
+//! - An optional element that contains an invalid value or lacks a mandatory part. The innermost
+//!   such element is kept as markup.
+//! - Where unknown parts are dropped, such an element is dropped and reported as unknown.
+//! - A unit, such as an entry, on request. A reader of one part after the other returns it as an
+//!   error and continues.
 
 use super::Cursor;
 use crate::extra::ExtraPart;
@@ -18,7 +18,7 @@ use crate::read::tokens::Mark;
 pub(crate) struct OpenElement {
     /// Elements of the schema that are open, with this one.
     level: usize,
-    /// Elements that are open, with this one.
+    /// The number of open elements, including this one.
     depth: usize,
 }
 
@@ -54,7 +54,8 @@ impl Cursor<'_> {
             return Err(halt);
         }
         if !asked {
-            // A reader of one part after the other reads on, too, before it hands out the error.
+            // A reader of one part after the other also reads to the end of the unit before it
+            // returns the error.
             if unit && self.is_tolerant() {
                 self.skip_rest(place)?;
             }
@@ -71,15 +72,15 @@ impl Cursor<'_> {
             self.report_at(FindingKind::UnknownElement { name }, path, mark);
             return Ok(());
         }
-        // Before returning to the place, because the reason is about the innermost element.
+        // Reports before returning to the place, because the reason is about the innermost element.
         self.report_halt(&halt);
         self.return_to(place);
         self.events.transplant(&mut xml, 0)?;
         self.keep_part(ExtraPart::Xml(xml.into()))
     }
 
-    /// Returns the error to hand out for the unit at a place, which could not be read, before
-    /// reading goes on; or the error that ends reading.
+    /// Returns the error for the unit at a place that could not be read, after which reading
+    /// continues; or the error that ends reading.
     #[cold]
     pub(crate) fn go_on(&mut self, halt: Halt, place: OpenElement) -> Result<Box<ReadError>, Halt> {
         if !halt.is_of_content() || !self.is_tolerant() {
