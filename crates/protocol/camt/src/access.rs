@@ -1,5 +1,5 @@
-//! Access to what users of entries ask for: signed amounts, narratives, counterparties, references,
-//! lines.
+//! Access to the figures and texts that users of entries need: signed amounts, narratives,
+//! counterparties, references and lines.
 
 pub(crate) mod balances;
 pub(crate) mod choices;
@@ -24,10 +24,11 @@ pub struct EntryLine<'a> {
     pub entry: &'a Entry,
     /// The transaction; `None` for an entry without details.
     pub transaction: Option<&'a Transaction>,
-    /// The place of the transaction within the entry, counted from 1; 0 for an entry without
-    /// details. Together with the entry's identifier it identifies the line.
+    /// The number of the transaction within the entry, from 1; 0 for an entry without details.
+    /// Together with the entry's identifier it identifies the line.
     pub number: usize,
-    /// The account that the entry is about; `None` from [`Entry::lines`], which does not have it.
+    /// The account that the entry is about; `None` from [`Entry::lines`], which does not know the
+    /// account.
     pub account: Option<&'a Account>,
 }
 
@@ -44,7 +45,7 @@ impl Direction {
     pub fn apply(&self, value: Decimal) -> Option<Decimal> {
         match self {
             Self::Credit => Some(value),
-            // Zero has no sign; negated, it would be spelled -0.
+            // Zero must stay without a sign: negated, it would be spelled -0.
             Self::Debit => Some(if value.is_zero() { value } else { -value }),
             Self::Other(_) => None,
         }
@@ -64,13 +65,14 @@ impl Entry {
             .flat_map(|details| details.transactions.iter())
     }
 
-    /// Returns one line per transaction, or one for the entry itself where none are detailed.
+    /// Returns one line per transaction, or one line for the entry itself if it has no
+    /// transactions.
     pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
         self.lines_on(None)
     }
 
-    /// Returns the [lines](Self::lines) of an entry on this account, so that no party of the
-    /// account is taken for the counterparty.
+    /// Returns the [lines](Self::lines) of an entry of an account, so that the account's own party
+    /// is never taken for the counterparty.
     pub fn lines_on<'a>(
         &'a self,
         account: Option<&'a Account>,
@@ -95,8 +97,8 @@ impl Entry {
         self.direction.apply(self.amount.value())
     }
 
-    /// Returns the [signed amount](Self::signed_amount) in its currency. `None` also without a
-    /// well-formed currency code.
+    /// Returns the [signed amount](Self::signed_amount) in its currency. Also returns `None`
+    /// without a well-formed currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction.apply_to_money(&self.amount)
@@ -118,7 +120,7 @@ impl Entry {
         joined(lines)
     }
 
-    /// Returns the counterparty: that of the first transaction that names one.
+    /// Returns the counterparty of the first transaction that names one.
     /// [`lines_on`](Self::lines_on) also excludes the parties of the account.
     #[must_use]
     pub fn counterparty(&self) -> Option<&Party> {
@@ -131,8 +133,8 @@ impl Entry {
         self.lines().find_map(|line| line.counterparty_name())
     }
 
-    /// Returns all references of the entry and its transactions that are not empty: the wire name,
-    /// or the kind of a proprietary one, and the text.
+    /// Returns all references of the entry and its transactions that are not empty, each with its
+    /// wire name, or the kind of a proprietary reference, and its text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         self.own_references()
             .chain(self.transactions().flat_map(Transaction::references))
@@ -150,7 +152,7 @@ impl Entry {
 }
 
 impl Transaction {
-    /// Makes a transaction with all that the schema demands.
+    /// Makes a transaction with the parts that the schema demands.
     #[must_use]
     pub fn with_amount(amount: Amount, direction: Direction) -> Self {
         Self {
@@ -160,8 +162,8 @@ impl Transaction {
         }
     }
 
-    /// Returns the amount as it changes the account: debits are negative. `None` without an amount,
-    /// without a direction, or with an unknown one.
+    /// Returns the amount as it changes the account: debits are negative. `None` without an amount
+    /// or a direction, or with an unknown direction.
     #[must_use]
     pub fn signed_amount(&self) -> Option<Decimal> {
         self.direction
@@ -196,7 +198,8 @@ impl Transaction {
         );
     }
 
-    /// Returns all references: the wire name, or the kind of a proprietary one, and the text.
+    /// Returns all references, each with its wire name, or the kind of a proprietary reference, and
+    /// its text.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str)> {
         self.references
             .iter()
@@ -205,8 +208,8 @@ impl Transaction {
 }
 
 impl References {
-    /// Returns all references that are not empty: the wire name, or the kind of a proprietary one,
-    /// and the text.
+    /// Returns all references that are not empty, each with its wire name, or the kind of a
+    /// proprietary reference, and its text.
     pub fn all(&self) -> impl Iterator<Item = (&str, &str)> {
         let named = [
             ("MsgId", &self.message_id),
@@ -242,7 +245,7 @@ fn has_text((_, text): &(&str, &str)) -> bool {
 
 impl Remittance {
     /// Makes remittance information from a narrative, cut into pieces of 140 code points. An empty
-    /// text gives no piece.
+    /// text makes no piece.
     #[must_use]
     pub fn from_narrative(text: &str) -> Self {
         let mut remittance = Self::default();
@@ -259,10 +262,10 @@ impl Remittance {
         remittance
     }
 
-    /// Returns the texts of the remittance information: each `Ustrd`, then of each `Strd` the
+    /// Returns the texts of the remittance information: each `Ustrd`, then for each `Strd` the
     /// creditor's reference (`CdtrRefInf/Ref`), the numbers of the documents (`RfrdDocInf/Nb`) and
     /// each `AddtlRmtInf`. Each text stands on its own line, and a repeated line is left out. A
-    /// text of exactly 140 code points was cut there, and the next one continues it.
+    /// text of exactly 140 code points is taken as cut, and joined with the next one.
     #[must_use]
     pub fn narrative(&self) -> String {
         let mut lines = Vec::new();
@@ -289,9 +292,10 @@ impl Remittance {
 }
 
 impl<'a> EntryLine<'a> {
-    /// Returns the amount of the line: that of the transaction; that of the entry where there is
-    /// none, or where the only transaction of the entry states none. `None` for one of several that
-    /// states none. See [`account_money`](Self::account_money) for payments in another currency.
+    /// Returns the amount of the line: that of the transaction, or that of the entry if there is no
+    /// transaction or the only one states no amount. `None` for one of several transactions that
+    /// states no amount. See [`account_money`](Self::account_money) for payments in another
+    /// currency.
     #[must_use]
     pub fn amount(&self) -> Option<&'a Amount> {
         self.own_amount().or(self.whole())
@@ -307,8 +311,8 @@ impl<'a> EntryLine<'a> {
         alone.then_some(&self.entry.amount)
     }
 
-    /// Returns the direction of the line: that of the transaction; that of the entry where there is
-    /// none, or where the transaction states none.
+    /// Returns the direction of the line: that of the transaction, or that of the entry if there is
+    /// no transaction or it states no direction.
     #[must_use]
     pub fn direction(&self) -> &'a Direction {
         let own = self
@@ -324,8 +328,8 @@ impl<'a> EntryLine<'a> {
         self.direction().apply(self.amount()?.value())
     }
 
-    /// Returns the [signed amount](Self::signed_amount) in its currency. `None` also without a
-    /// well-formed currency code.
+    /// Returns the [signed amount](Self::signed_amount) in its currency. Also returns `None`
+    /// without a well-formed currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction().apply_to_money(self.amount()?)
@@ -333,9 +337,10 @@ impl<'a> EntryLine<'a> {
 
     /// Returns the signed amount in the entry's currency, which is that of the account.
     ///
-    /// The amount is that of the transaction, else its counter value (`AmtDtls/CntrValAmt`) or the
-    /// amount between the banks (`TxAmt`), else the entry's where this is the only transaction,
-    /// else the amount as ordered (`InstdAmt`). `None` where the document does not have it.
+    /// The amount is the first of these that is in that currency: the transaction's amount, its
+    /// counter value (`AmtDtls/CntrValAmt`), the amount between the banks (`TxAmt`), the entry's
+    /// amount if this is the only transaction, and the amount as ordered (`InstdAmt`). `None` if
+    /// the document has none of them.
     #[must_use]
     pub fn account_money(&self) -> Option<Money> {
         let details = self
@@ -373,7 +378,7 @@ impl<'a> EntryLine<'a> {
     }
 
     /// Returns all references of the line: those of the entry and of the transaction, each with its
-    /// wire name, or the kind of a proprietary one.
+    /// wire name, or the kind of a proprietary reference.
     pub fn references(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let own = self.transaction.into_iter();
         self.entry
@@ -381,8 +386,8 @@ impl<'a> EntryLine<'a> {
             .chain(own.flat_map(Transaction::references))
     }
 
-    /// Returns the debtor's reference (`EndToEndId`), as written: `NOTPROVIDED` where there is
-    /// none.
+    /// Returns the debtor's reference (`EndToEndId`), as written: which is `NOTPROVIDED` if the
+    /// debtor gave none.
     #[must_use]
     pub fn end_to_end_id(&self) -> Option<&'a str> {
         let references = self.transaction?.references.as_deref()?;
@@ -391,13 +396,15 @@ impl<'a> EntryLine<'a> {
     }
 
     /// Returns the counterparty: the debtor of a credit, the creditor of a debit. For a reversal or
-    /// a return (`RtrInf`) it is the other way round, because the parties keep the roles that they
-    /// had in the payment. Where only the ultimate party has a name, it is the counterparty.
+    /// a return (`RtrInf`) the two are exchanged, because the parties keep the roles that they had
+    /// in the payment. If only the ultimate party has a name, the ultimate party is the
+    /// counterparty.
     ///
-    /// Where the [account](Self::account) is known, its own party is never the counterparty: if it
-    /// is on the one side of the payment, the other side is the counterparty's. In a reversal or a
-    /// return, where the servicer may have swapped the roles already, a side with another account,
-    /// such as a virtual one, is the account's by the name of its owner, unless both are.
+    /// If the [account](Self::account) is known, its own party is never the counterparty: the side
+    /// of the payment with the account is the account's own, and the other side is the
+    /// counterparty's. In a reversal or a return, the servicer may have exchanged the roles
+    /// already. A side with another account, such as a virtual one, is then the account's own if
+    /// its party has the name of the account's owner, unless both sides have that name.
     #[must_use]
     pub fn counterparty(&self) -> Option<&'a Party> {
         self.other_party()?.party()
@@ -429,14 +436,15 @@ impl<'a> EntryLine<'a> {
         self.sides()?.0.account
     }
 
-    /// Returns the account on the side of the entry's account, such as a virtual account within it.
+    /// Returns the account on the side of the entry's account, such as a virtual account that
+    /// belongs to it.
     #[must_use]
     pub fn own_account(&self) -> Option<&'a CounterpartyAccount> {
         self.sides()?.1.account
     }
 
-    /// Returns the side of the counterparty and that of the account. `None` also where both are the
-    /// account's.
+    /// Returns the side of the counterparty and that of the account. Also returns `None` if both
+    /// sides are the account's own.
     fn sides(&self) -> Option<(Side<'a>, Side<'a>)> {
         let (other, own) = self.roles()?;
         let is_own = |side: &Side<'_>| {
@@ -448,7 +456,7 @@ impl<'a> EntryLine<'a> {
             id.map_or_else(|| self.is_of_owner(side), is_id)
         };
         match (is_own(&other), is_own(&own)) {
-            // The servicer may have swapped the roles of a returned payment already.
+            // The servicer may already have exchanged the roles of a returned payment.
             (false, false)
                 if self.is_back() && self.is_of_owner(&other) && !self.is_of_owner(&own) =>
             {
@@ -510,7 +518,7 @@ fn pieces<'a, const MAX: usize>(texts: &'a [Text<MAX>], lines: &mut Vec<Cow<'a, 
     }
 }
 
-/// Texts one below the other, each once, without those that are empty.
+/// Joins texts with line ends, leaving out repeated and empty ones.
 fn joined(mut texts: Vec<Cow<'_, str>>) -> String {
     let mut seen = HashSet::new();
     texts.retain(|text| !text.is_empty() && seen.insert(text.clone()));

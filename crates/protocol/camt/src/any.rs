@@ -1,4 +1,4 @@
-//! Documents of any message of the family: which one it is, its namespace shows.
+//! Documents of any message of the family; the namespace of a document determines its message.
 
 use crate::{
     Around, GroupHeader, Parsed, ReadError, ReadOptions, Source, StreamItem, Version, notification,
@@ -32,16 +32,16 @@ const SHAPES: [&Shape; 3] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnyDocument {
-    /// A camt.052.
+    /// A camt.052, an account report.
     Report(Box<report::Document>),
-    /// A camt.053.
+    /// A camt.053, an account statement.
     Statement(Box<statement::Document>),
-    /// A camt.054.
+    /// A camt.054, a notification of debits and credits.
     Notification(Box<notification::Document>),
 }
 
 impl AnyDocument {
-    /// Reads a document tolerantly, from text or bytes, through elements around it.
+    /// Reads a document tolerantly from text or bytes; the document may be in a wrapper.
     ///
     /// # Errors
     /// [`ReadError`] when the document is malformed or of another message, when a part that the
@@ -50,17 +50,17 @@ impl AnyDocument {
         Self::parse_with(xml, &ReadOptions::default())
     }
 
-    /// Reads a document, from text or bytes, through elements around it.
+    /// Reads a document from text or bytes; the document may be in a wrapper.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse); also what the options refuse.
+    /// As [`parse`](Self::parse); also for what the options refuse.
     pub fn parse_with(xml: impl Source, options: &ReadOptions) -> Result<Parsed<Self>, ReadError> {
         let mut all = read(xml, options, 1)?;
         Ok(all.pop().expect("an input without a document is an error"))
     }
 
-    /// Reads all documents in a text or bytes tolerantly: one after the other, in one wrapper, or
-    /// in several.
+    /// Reads all documents in a text or bytes tolerantly: bare or in wrappers, one after the other
+    /// or several in one wrapper.
     ///
     /// # Errors
     /// As [`parse`](Self::parse), at the first document that is refused.
@@ -72,7 +72,7 @@ impl AnyDocument {
     /// together.
     ///
     /// # Errors
-    /// As [`parse_all`](Self::parse_all); also what the options refuse.
+    /// As [`parse_all`](Self::parse_all); also for what the options refuse.
     pub fn parse_all_with(
         xml: impl Source,
         options: &ReadOptions,
@@ -80,7 +80,7 @@ impl AnyDocument {
         read(xml, options, usize::MAX)
     }
 
-    /// Returns the document as a report, with the statements or notifications as reports.
+    /// Returns the document as a report, and converts statements or notifications to reports.
     #[must_use]
     pub fn into_report_document(self) -> report::Document {
         match self {
@@ -91,7 +91,7 @@ impl AnyDocument {
     }
 }
 
-/// Reads documents, of which there may be so many.
+/// Reads at most `most` documents.
 fn read(
     xml: impl Source,
     options: &ReadOptions,
@@ -123,11 +123,11 @@ fn place(shape: &Shape) -> usize {
     SHAPES.iter().position(is_of).unwrap_or_default()
 }
 
-/// Reads documents of any message of the family and of any size entry by entry, as reports, through
-/// elements around them.
+/// Reads documents of any message of the family and of any size entry by entry, as reports. The
+/// documents may be in wrappers.
 ///
-/// A statement or a notification is handed out as a report with the same parts, so that a program
-/// that reads reports reads all of them. After the end of a message comes the next document, if
+/// A statement or a notification is returned as a report with the same parts, so that a program for
+/// reports reads all three messages. The end of a message is followed by the next document, if
 /// there is one; [`documents`](Self::documents) counts them.
 pub struct AnyReader<R> {
     input: Documents<R>,
@@ -135,7 +135,7 @@ pub struct AnyReader<R> {
     documents: u64,
 }
 
-/// A document of which a part has been read.
+/// The progress in a document, by its message.
 enum AnyProgress {
     Report(Box<Progress<report::Document>>),
     Statement(Box<Progress<statement::Document>>),
@@ -155,9 +155,9 @@ impl<R: BufRead> AnyReader<R> {
     /// Reads the next part; `None` at the end of the source.
     ///
     /// # Errors
-    /// [`ReadError`] as of [`AnyDocument::parse_all_with`]. After that of an entry which cannot be
-    /// read, the next call goes on with the next entry; after any other error the reader is at its
-    /// end.
+    /// [`ReadError`], as for [`AnyDocument::parse_all_with`]. After the error of an entry that
+    /// cannot be read, the next call continues with the next entry; after any other error the
+    /// reader returns `None`.
     pub fn next_item(&mut self) -> Result<Option<report::StreamItem>, ReadError> {
         loop {
             let input = &mut self.input;
@@ -191,13 +191,14 @@ impl<R> AnyReader<R> {
         self.documents
     }
 
-    /// Returns the parts around the document that is being read; `None` without any.
+    /// Returns the parts around the current document; `None` if there are none.
     #[must_use]
     pub fn around(&self) -> Option<&Around> {
         self.input.around()
     }
 
-    /// Returns the header, from its end to that of the message, with which it is handed out.
+    /// Returns the header; `None` before its end, and again after the end of the message, which
+    /// contains it.
     #[must_use]
     pub fn header(&self) -> Option<&GroupHeader> {
         match self.progress.as_ref()? {
@@ -207,7 +208,7 @@ impl<R> AnyReader<R> {
         }
     }
 
-    /// Returns the version of the document; that of the default before anything was read.
+    /// Returns the version of the document; the default version before anything was read.
     #[must_use]
     pub fn version(&self) -> Version {
         self.input.version()
@@ -227,7 +228,7 @@ impl<R> AnyReader<R> {
         self.input.take_findings()
     }
 
-    /// Returns the number of findings of each kind, since the reader began, for which
+    /// Returns the number of findings of each kind since the start for which
     /// [`ReadLimits::max_findings`](crate::ReadLimits::max_findings) had no room.
     #[must_use]
     pub fn further_findings(&self) -> &FurtherFindings {

@@ -1,4 +1,4 @@
-//! ZIP and gzip archives of documents: member by member, within limits.
+//! Reads ZIP and gzip archives of documents member by member, within limits.
 
 use flate2::bufread::MultiGzDecoder;
 use std::cell::Cell;
@@ -11,22 +11,22 @@ use zip::result::ZipError;
 /// The first bytes of a gzip file.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The bytes at the beginning of a member that are read when it is opened: enough to see by them
-/// which kind of file it is.
+/// The number of bytes of a member that are read when it is opened, to recognise its kind of file.
 const HEAD_BYTES: u64 = 4096;
 
-/// The bytes of a member that are read at any ratio.
+/// The number of decompressed bytes of a member up to which its ratio is not checked.
 const BYTES_OF_ANY_RATIO: u64 = 1 << 20;
 
-/// The bytes of the directory of a ZIP archive for each member that the limits allow.
+/// The number of bytes that the directory of a ZIP archive may have for each member that the limits
+/// allow.
 const DIRECTORY_BYTES: u64 = 1 << 10;
 
-/// The last bytes of a ZIP archive, among which its end record begins, with the locator of a ZIP64
-/// record before it.
+/// The number of bytes at the end of a ZIP archive within which its end record begins, and the
+/// locator of a ZIP64 record before it.
 const END_BYTES: u64 = (1 << 16) + 42;
 
 bankrail_values::options! {
-    /// Limits on what is read of an archive.
+    /// Limits on the content that is read from an archive.
     ///
     /// ```
     /// use bankrail_camt::ArchiveLimits;
@@ -34,76 +34,77 @@ bankrail_values::options! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct ArchiveLimits {
-        /// The most members of an archive, directories included. The names
-        /// and other properties of all members may take 1 KiB for each of this number. Default:
+        /// Sets the maximum number of members of an archive, including directories. The names and
+        /// other properties of all members together may take 1 KiB times this number. Default:
         /// 10,000.
         max_members: u16 = 10_000,
-        /// The most decompressed bytes of one member. Default: 1 GiB.
+        /// Sets the maximum number of decompressed bytes of one member. Default: 1 GiB.
         max_member_bytes: u64 = 1 << 30,
-        /// The most decompressed bytes of all members together; those of a gzip file in a
-        /// ZIP archive count in both forms. Default: 4 GiB.
+        /// Sets the maximum number of decompressed bytes of all members together. A gzip file in a
+        /// ZIP archive counts with its compressed and its decompressed bytes. Default: 4 GiB.
         max_all_bytes: u64 = 4 << 30,
-        /// The most times that a member is larger than its compressed bytes, beyond its first
-        /// MiB. Default: 500.
+        /// Sets the maximum ratio of a member's decompressed to its compressed bytes, which applies
+        /// beyond the first MiB. Default: 500.
         max_ratio: u64 = 500,
     }
 }
 
 /// The reason why an archive, or a member of it, is not read.
 ///
-/// An [`io::Error`] of a member's content has one inside when a limit was reached.
+/// When a limit is reached while a member's content is read, the [`io::Error`] contains an
+/// `ArchiveError`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
     /// The source failed, or a member is damaged.
     #[error("the archive cannot be read: {0}")]
     Io(#[source] io::Error),
-    /// No ZIP archive that can be read.
+    /// The source is not a readable ZIP archive.
     #[error("expected a readable ZIP archive, found a fault: {detail}")]
     Malformed {
-        /// The fault.
+        /// A description of the fault.
         detail: String,
     },
-    /// A ZIP64 archive: one of more than 4 GiB or 65,534 members.
+    /// The source is a ZIP64 archive, with more than 4 GiB or 65,534 members.
     #[error("expected a ZIP archive below 4 GiB, found ZIP64; pack it in parts")]
     Zip64,
-    /// Two members with one name, of which only one could be read.
+    /// Two members have one name, so that only one of them could be read.
     #[error("expected members with different names, found two with one name")]
     SameNames,
-    /// Members that share compressed bytes.
+    /// Members share compressed bytes.
     #[error("expected members with separate bytes, found members that overlap")]
     Overlap,
-    /// A directory.
+    /// The member is a directory.
     #[error("expected a file, found a directory")]
     Directory,
-    /// An encrypted member.
+    /// The member is encrypted.
     #[error("expected a member that is not encrypted, found an encrypted one; decrypt it first")]
     Encrypted,
-    /// A member that is neither stored nor deflated.
+    /// The member is neither stored nor deflated.
     #[error("expected a member that is stored or deflated, found the compression method {method}")]
     Method {
         /// The number of the method.
         method: u16,
     },
-    /// More members than [`ArchiveLimits::max_members`].
+    /// The archive has more members than [`ArchiveLimits::max_members`].
     #[error("expected at most {limit} members, found more; raise the limit or unpack the archive")]
     Members {
         /// The limit.
         limit: u16,
     },
-    /// A member of more bytes than [`ArchiveLimits::max_member_bytes`].
+    /// A member has more bytes than [`ArchiveLimits::max_member_bytes`].
     #[error("expected at most {limit} bytes in a member, found more")]
     MemberBytes {
         /// The limit.
         limit: u64,
     },
-    /// Members of more bytes than [`ArchiveLimits::max_all_bytes`].
+    /// All members together have more bytes than [`ArchiveLimits::max_all_bytes`].
     #[error("expected at most {limit} bytes in all members, found more")]
     AllBytes {
         /// The limit.
         limit: u64,
     },
-    /// A member above [`ArchiveLimits::max_ratio`].
+    /// A member is above [`ArchiveLimits::max_ratio`].
     #[error("expected at most {limit} times the compressed bytes in a member, found more")]
     Ratio {
         /// The limit.
@@ -117,7 +118,7 @@ impl From<io::Error> for ArchiveError {
     }
 }
 
-/// Returns what an error of the ZIP reader says of the archive.
+/// Converts an error of the ZIP reader.
 fn from_zip(error: ZipError) -> ArchiveError {
     match error {
         ZipError::Io(error) => error.into(),
@@ -131,11 +132,11 @@ fn from_zip(error: ZipError) -> ArchiveError {
 /// A member of an archive.
 #[non_exhaustive]
 pub struct Member<'a> {
-    /// The name, as the archive has it: it may have any characters, and `..` among them. Empty for
-    /// the only member of a source that is no ZIP archive.
+    /// The name as the archive has it, which may contain any characters and `..`; do not use it as
+    /// a path. Empty for the only member of a source that is no ZIP archive.
     pub name: String,
-    /// The decompressed bytes, or the reason why they are not read. A gzip file in a ZIP archive is
-    /// decompressed too. Reading fails once a limit is reached.
+    /// A reader of the decompressed bytes, or the reason why they are not read. A gzip file in a
+    /// ZIP archive is decompressed too. Reading fails once a limit is reached.
     pub content: Result<Box<dyn BufRead + 'a>, ArchiveError>,
 }
 
@@ -147,10 +148,10 @@ impl fmt::Debug for Member<'_> {
 }
 
 /// Reads the members of a ZIP archive in order, or the only one of a gzip file or of a plain
-/// document; the first bytes show which it is.
+/// document; the first bytes determine the kind.
 ///
-/// No member is held in memory as a whole, and nothing is written anywhere. The
-/// [limits](ArchiveLimits) apply to compressed data; a plain document has none.
+/// No member is held in memory as a whole, and nothing is written to disk. The
+/// [limits](ArchiveLimits) apply to compressed data; a plain document is not limited.
 ///
 /// ```no_run
 /// use bankrail_camt::report::StreamItem;
@@ -184,18 +185,18 @@ impl fmt::Debug for Member<'_> {
 pub struct Archive<R> {
     container: Container<R>,
     limits: ArchiveLimits,
-    /// The bytes of the source.
+    /// The length of the source in bytes.
     length: u64,
-    /// The compressed bytes of the members so far.
+    /// The number of compressed bytes of the members so far.
     compressed: u64,
-    /// The decompressed bytes that all members may still have.
+    /// The number of decompressed bytes that all further members may have.
     left: Cell<u64>,
 }
 
 enum Container<R> {
-    /// With the place of the next member.
+    /// A ZIP archive, and the index of the next member.
     Zip(Box<ZipArchive<R>>, usize),
-    /// Another file. True after it was handed out.
+    /// Another file; true after it was returned.
     Plain(R, bool),
 }
 
@@ -226,11 +227,11 @@ impl<R: Read + Seek> Archive<R> {
 
     /// Returns the next member; `None` after the last one.
     ///
-    /// An unread member is no error: the next call continues after it.
+    /// A member need not be read to its end: the next call continues after it.
     ///
     /// # Errors
-    /// [`ArchiveError::Overlap`], [`ArchiveError::AllBytes`], or what the directory of the archive
-    /// has wrong. Afterwards the archive is at its end.
+    /// [`ArchiveError::Overlap`], [`ArchiveError::AllBytes`], or the error of a faulty directory.
+    /// Afterwards the archive is at its end.
     pub fn next_member(&mut self) -> Result<Option<Member<'_>>, ArchiveError> {
         let (limits, left) = (self.limits, &self.left);
         let (name, source, compressed): (_, Box<dyn Read>, _) = match &mut self.container {
@@ -296,7 +297,8 @@ fn open_zip<R: Read + Seek>(
 ) -> Result<ZipArchive<R>, ArchiveError> {
     source.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
     let end = bytes(&mut source, END_BYTES)?;
-    // Memory is reserved for as many members as a ZIP64 record states.
+    // A ZIP64 record is refused here, because the library would reserve memory for as many members
+    // as the record states.
     let is_zip64 =
         |bytes: &[u8]| bytes.starts_with(b"PK\x06\x07") && bytes.ends_with(b"PK\x05\x06");
     if end.windows(24).any(is_zip64) {
@@ -305,7 +307,8 @@ fn open_zip<R: Read + Seek>(
     let config = Config {
         archive_offset: ArchiveOffset::Known(0),
     };
-    // A first look, which ends where the directory is larger than the limit allows.
+    // Opens the archive once through a meter, which fails if the directory is larger than the limit
+    // allows.
     let first = Metered {
         source: &mut source,
         left: END_BYTES + DIRECTORY_BYTES * (u64::from(members) + 1),
@@ -346,7 +349,8 @@ fn bytes(source: &mut impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A source of which this many bytes are read while an archive of this many members is opened.
+/// A source from which at most `left` bytes are read while an archive of at most `members` members
+/// is opened.
 struct Metered<R> {
     source: R,
     left: u64,
@@ -369,10 +373,10 @@ impl<R: Seek> Seek for Metered<R> {
     }
 }
 
-/// Decompressed bytes, up to the limits.
+/// A reader of decompressed bytes up to the limits.
 struct Bounded<'a, R> {
     source: R,
-    /// The bytes that may still come of this source.
+    /// The number of bytes that may still be read from this source.
     own: u64,
     by_ratio: bool,
     limits: ArchiveLimits,
@@ -398,7 +402,7 @@ impl<R: Read> Read for Bounded<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let all = self.all.get();
         let left = self.own.min(all);
-        // One byte more than is allowed shows an excess.
+        // Reads one byte more than is allowed, which shows an excess.
         let most = usize::try_from(left.saturating_add(1)).unwrap_or(usize::MAX);
         let most = most.min(buffer.len());
         let read = self

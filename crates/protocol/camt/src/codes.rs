@@ -4,12 +4,13 @@ use crate::BankTransactionDomain;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The list, in columns: domain, family, sub-family, name, and the sub-families of a family. The
-/// row of a sub-family without domain and family is its name in all families without a row of
-/// theirs.
+/// The list, in columns: domain, family, sub-family, name, and the sub-families of a family. A row
+/// of a sub-family without domain and family gives its name in all families that have no own row
+/// for it.
 const LIST: &str = include_str!("codes/list.tsv");
 
-/// The rows of the list by their place: a name, and the sub-families there.
+/// The rows of the list by domain, family and sub-family: the name, and the sub-families of a
+/// family.
 static ROWS: LazyLock<HashMap<[&str; 3], (&str, &str)>> = LazyLock::new(|| {
     let row = |line: &'static str| {
         let mut columns = line.split('\t');
@@ -19,7 +20,7 @@ static ROWS: LazyLock<HashMap<[&str; 3], (&str, &str)>> = LazyLock::new(|| {
     LIST.lines().filter_map(row).collect()
 });
 
-/// Returns the name at a place, and the sub-families there.
+/// Returns the name of a domain, family or sub-family, and the sub-families of a family.
 fn row(place: [&str; 3]) -> Option<(&'static str, &'static str)> {
     ROWS.get(&place).copied()
 }
@@ -45,7 +46,7 @@ impl BankTransactionDomain {
         row([self.code.as_str(), "", ""]).map(|(name, _)| name)
     }
 
-    /// Returns the name of the family; `None` for one that the domain does not have.
+    /// Returns the name of the family; `None` for a family that the domain does not have.
     #[must_use]
     pub fn family_name(&self) -> Option<&'static str> {
         row([self.code.as_str(), self.family.code.as_str(), ""]).map(|(name, _)| name)
@@ -59,7 +60,7 @@ impl BankTransactionDomain {
         here.or_else(|| row(["", "", own])).map(|(name, _)| name)
     }
 
-    /// True for a combination of domain, family and sub-family that is in the list.
+    /// Returns true for a combination of domain, family and sub-family that is in the list.
     #[must_use]
     pub fn is_listed(&self) -> bool {
         let own = self.family.sub_family.as_str();

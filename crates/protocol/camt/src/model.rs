@@ -1,4 +1,4 @@
-//! The model: every type that several messages share, stated once. One module for each area.
+//! The types that several messages share, with one module for each area.
 
 mod account;
 mod agent;

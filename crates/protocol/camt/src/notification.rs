@@ -1,4 +1,5 @@
-//! camt.054: a header, notifications of accounts, supplementary data.
+//! camt.054, the notification of debits and credits: a header, notifications of accounts,
+//! supplementary data.
 
 use crate::*;
 use bankrail_iso20022::__private::Watch;
@@ -21,8 +22,8 @@ pub struct Document {
     /// The version of the schema. Default: 06.
     #[element(version)]
     pub version: Version,
-    /// The identification of the message. `GrpHdr`, mandatory in the schema; tolerant reading may
-    /// miss it.
+    /// The identification of the message. `GrpHdr`, mandatory in the schema; optional in tolerant
+    /// reading.
     #[element("GrpHdr", soft)]
     pub group_header: Option<GroupHeader>,
     /// The notifications, each on one account. `Ntfctn`.
@@ -44,27 +45,28 @@ pub struct Document {
 #[non_exhaustive]
 pub struct Notification {
     /// The servicer's identification of this notification, up to 35 characters. `Id`, mandatory in
-    /// the schema; tolerant reading may miss it.
+    /// the schema; optional in tolerant reading.
     #[element("Id", soft)]
     pub id: Option<Text<35>>,
     /// The page of a notification that is sent in several. `NtfctnPgntn`.
     #[element("NtfctnPgntn", since = 3)]
     pub pagination: Option<Pagination>,
-    /// Counts the notifications sent electronically for the account. `ElctrncSeqNb`.
+    /// The number of the notification among those sent electronically for the account.
+    /// `ElctrncSeqNb`.
     #[element("ElctrncSeqNb")]
     pub electronic_sequence: Option<WholeNumber>,
     /// The numbers of notifications that the notification is about. `RptgSeq`, since version 07.
     #[element("RptgSeq", since = 7)]
     pub sequence_ranges: Option<Box<SequenceRanges>>,
-    /// Counts the notifications that have legal standing, on paper or not. `LglSeqNb`.
+    /// The number of the notification among those with legal standing, on paper or not. `LglSeqNb`.
     #[element("LglSeqNb")]
     pub legal_sequence: Option<WholeNumber>,
-    /// When the notification was made, with the offset it was written with, if any. `CreDtTm`,
-    /// mandatory in the schema; tolerant reading may miss it.
+    /// The time at which the notification was made, with the offset that it was written with, if
+    /// any. `CreDtTm`, mandatory in the schema; optional in tolerant reading.
     #[element("CreDtTm", soft, until = 6)]
     #[element("CreDtTm", since = 7)]
     pub created_at: Option<IsoDateTime>,
-    /// The period that the notification covers, from and to. `FrToDt`.
+    /// The period that the notification covers. `FrToDt`.
     #[element("FrToDt")]
     pub period: Option<DateTimePeriod>,
     /// Set when the notification repeats or copies another. `CpyDplctInd`.
@@ -73,17 +75,18 @@ pub struct Notification {
     /// The system that the figures come from. `RptgSrc`.
     #[element("RptgSrc")]
     pub source: Option<ReportingSource>,
-    /// The account of these entries. `Acct`.
+    /// The account of the notification's entries. `Acct`.
     #[element("Acct")]
     pub account: Account,
-    /// An account that belongs to it, such as the one that it is pooled in. `RltdAcct`.
+    /// A related account, such as the one that the account is pooled in. `RltdAcct`.
     #[element("RltdAcct")]
     pub related_account: Option<Box<CounterpartyAccount>>,
     /// Interest on the account as a whole; booked interest is an entry. `Intrst`.
     #[element("Intrst", until = 4, as_of = 2)]
     #[element("Intrst", since = 5)]
     pub interest: Vec<AccountInterest>,
-    /// Counts and sums over the entries, as the sender states them; reading compares. `TxsSummry`.
+    /// The counts and sums over the entries that the sender states; the reader reports differences.
+    /// `TxsSummry`.
     #[element("TxsSummry")]
     pub summary: Option<Box<Summary>>,
     /// The entries, in the order of the message. `Ntry`.
@@ -97,7 +100,7 @@ pub struct Notification {
     pub extras: Extras,
 }
 
-/// Compares the summary and the balances with the entries, once all have been read.
+/// Compares the summary with the entries, after all entries have been read.
 fn compare(notification: &Notification, by: &mut dyn Watch) {
     let page = notification.pagination.as_ref();
     let summary = notification.summary.as_deref();
@@ -105,7 +108,7 @@ fn compare(notification: &Notification, by: &mut dyn Watch) {
 }
 
 impl Notification {
-    /// Returns one line per transaction, or per entry where no transactions are detailed.
+    /// Returns one line per transaction, or per entry if it has no transactions.
     pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
         let lines = |entry| Entry::lines_on(entry, Some(&self.account));
         self.entries.iter().flat_map(lines)

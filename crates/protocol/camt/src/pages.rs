@@ -9,14 +9,14 @@ use std::mem;
 /// The maximum number of balances of a report that are compared with each other.
 const MAX_COMPARED_BALANCES: usize = 1_000;
 
-/// Reports whose pages are merged, and the errors of the pages.
+/// Reports whose pages were merged, and the errors of the pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergedPages {
-    /// The reports, each at the place of the page of it that was given first. Unmerged pages follow
-    /// each other, ordered by number.
+    /// The reports, each at the place of its first page in the input. Unmerged pages follow each
+    /// other, ordered by number.
     pub reports: Vec<Report>,
-    /// The errors: those of pages in the order of the reports, then those of sequence numbers.
+    /// The errors: errors of pages in the order of the reports, then errors of sequence numbers.
     pub errors: Vec<MergeError>,
 }
 
@@ -28,18 +28,18 @@ pub struct MergeError {
     /// The number of the account, with escapes and at most 40 characters.
     pub account: String,
     /// The identification of the report or of its first page, with escapes and at most 40
-    /// characters; empty where it has none.
+    /// characters; empty if it has none.
     pub report: String,
     /// The kind of the error.
     pub kind: MergeErrorKind,
 }
 
-/// The kind of a [`MergeError`]. After each but [`Twice`](Self::Twice) the pages of the report are
-/// returned as they were; those of sequence numbers leave the merged report as it is.
+/// The kind of a [`MergeError`]. After each error of pages except [`Twice`](Self::Twice), the pages
+/// of the report are returned unmerged. Errors of sequence numbers do not affect the merged report.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeErrorKind {
-    /// Pages before one that is there are missing.
+    /// Pages before a present one are missing.
     #[error("expected the pages {first} to {last}, found none of them")]
     Missing {
         /// The first missing page.
@@ -71,11 +71,11 @@ pub enum MergeErrorKind {
         /// The number of the page.
         page: u64,
     },
-    /// The pages state different things where one report has room for one, or have too many
-    /// balances, or a number that cannot be read.
+    /// The pages contradict each other in a part that a report has once, have too many balances, or
+    /// have a page number that cannot be read.
     #[error("the pages cannot be merged because of their {part}")]
     Unmergeable {
-        /// The part of the report.
+        /// The name of the part of the report.
         part: &'static str,
     },
     /// Electronic sequence numbers between two reports of the account are missing.
@@ -99,29 +99,30 @@ pub enum MergeErrorKind {
 /// Merges the pages of reports in documents, which may come in any order. Reports, statements and
 /// notifications are merged separately.
 ///
-/// Pages belong together that are of one account, with the same electronic sequence number, or
-/// without one the same identification, and the same period. An account is one in each currency; a
-/// report that states none is of the only currency that others of the account state. A report has
-/// the page that it states itself, otherwise that of its message (`MsgPgntn`); without either it is
-/// the only page. All pages of a report must be there, up to one that is marked as the last. In a
-/// message of several reports, which may begin and end on any page of the message, only pages
-/// between two others are missed. The pages become one report without a page number:
+/// Pages belong together if they have the same account and period, and the same electronic sequence
+/// number or, without one, the same identification. An account number in two currencies is two
+/// accounts; a report without a currency is of the only currency that other reports of the account
+/// state. The page number is that of the report, otherwise that of its message (`MsgPgntn`); a
+/// report without either is a single page. All pages of a report must be present, up to one that is
+/// marked as the last. In a message of several reports, which may begin and end on any page of the
+/// message, only pages between two present ones must be. The pages become one report without a page
+/// number:
 ///
-/// - Identification, time of creation and mark of a copy are those of page 1. One page may state a
-///   part before the entries that other pages leave out; where two state different ones, nothing is
-///   merged. Interest of a later page is added unless it repeats that before.
+/// - Identification, time of creation and mark of a copy are those of page 1. A part before the
+///   entries may be on some of the pages only; if two pages state different values, nothing is
+///   merged. Interest of a later page is added unless it repeats that of the previous one.
 /// - The entries are those of all pages in order.
-/// - Opening balances are those of the first page that has one of the kind, closing balances those
-///   of the last, of others equal ones are kept once. Interim balances are left out that close a
-///   page before the last or open a page after the first.
-/// - The summary is the last one. Where that counts only the entries of its page, it is
+/// - Opening balances are those of the first page that has the kind, closing balances those of the
+///   last. Of other balances, equal ones are kept once. Interim balances that close a page before
+///   the last or open a page after the first are left out.
+/// - The summary is the last one. If that counts only the entries of its page, it is replaced by
 ///   [`summary_of`] all entries, without totals by bank transaction code.
 ///
-/// What is not merged is returned as it was, with its reason among the errors. Headers of
-/// messages are no part of reports and are left out.
+/// Pages that cannot be merged are returned unchanged, and the errors have the reason. Headers of
+/// messages do not belong to reports and are left out.
 ///
-/// Electronic sequence numbers are compared over all reports of an account that have one. If a bank
-/// restarts its numbers each year, merge each year separately.
+/// Electronic sequence numbers are compared over all reports of an account that have such a number.
+/// If a bank restarts its numbers each year, merge each year separately.
 ///
 /// ```
 /// use bankrail_camt::{AnyDocument, MergeErrorKind, merge_pages};
@@ -204,10 +205,10 @@ impl MergeError {
     }
 }
 
-/// An account in the reports of one message.
+/// An account in the reports of one message type.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct ReportedAccount {
-    /// The message, as its place in the family.
+    /// The type of the message, as its index in the family.
     message: u8,
     id: String,
     currency: Option<String>,
@@ -217,11 +218,12 @@ struct ReportedAccount {
 struct Group {
     account: ReportedAccount,
     pages: Vec<Report>,
-    /// True for messages with several reports, each of which may begin and end on any page.
+    /// True if the pages are those of a message with several reports, each of which may begin and
+    /// end on any page.
     is_cut_anywhere: bool,
 }
 
-/// Puts the pages of each report together.
+/// Groups the pages of each report.
 fn groups(documents: impl IntoIterator<Item = AnyDocument>) -> Vec<Group> {
     let mut all = Vec::new();
     let mut currencies: HashMap<_, BTreeSet<String>> = HashMap::new();
@@ -285,11 +287,11 @@ fn number(page: &Report) -> u64 {
     page.pagination.as_ref().map_or(1, number)
 }
 
-/// Puts pages in order, leaves out copies, and returns what it found so.
+/// Puts pages in order, removes copies, and returns the errors that it found.
 fn order(pages: &mut Vec<Report>, is_cut_anywhere: bool) -> Vec<MergeErrorKind> {
     let mut found = Vec::new();
     let mut kept: Vec<Report> = Vec::new();
-    // The first page with a number, with which others are compared.
+    // The first page with a number, with which the others are compared.
     let mut first = 0;
     let mut last = false;
     pages.sort_by_key(number);
@@ -328,7 +330,7 @@ fn order(pages: &mut Vec<Report>, is_cut_anywhere: bool) -> Vec<MergeErrorKind> 
     found
 }
 
-/// Returns true for pages with the same content; one may be marked as a copy.
+/// Returns true for pages with the same content, even if one is marked as a copy.
 fn is_copy(page: &Report, other: &Report) -> bool {
     let mut page = page.clone();
     page.copy_duplicate.clone_from(&other.copy_duplicate);
@@ -338,7 +340,7 @@ fn is_copy(page: &Report, other: &Report) -> bool {
 /// Makes one report of all its pages, in order. An error names the part that prevents the merge;
 /// the pages are then unchanged.
 fn merge(pages: &mut Vec<Report>) -> Result<(), &'static str> {
-    // The other parts are put together first, without a copy of the entries.
+    // Takes the entries out, so that the other parts are merged without copying entries.
     let entries: Vec<Vec<Entry>> = pages
         .iter_mut()
         .map(|page| mem::take(&mut page.entries))
@@ -428,7 +430,8 @@ fn united(pages: &[Report]) -> Result<Report, &'static str> {
     Ok(whole)
 }
 
-/// Takes over a part that only another page states. Returns false where both state different ones.
+/// Copies a part that only the other page states. Returns false if both pages state different
+/// values.
 fn agree<T: Clone + PartialEq>(own: &mut Option<T>, other: &Option<T>) -> bool {
     if own.is_none() {
         own.clone_from(other);

@@ -28,7 +28,7 @@ pub(crate) fn summary(summary: &Summary, by: &mut dyn Watch) {
     }
 }
 
-/// Counts an entry, and compares its currency with that of the account, and its details with it.
+/// Counts an entry, and compares its currency with the account's and its amount with its details.
 pub(crate) fn entry(entry: &Entry, by: &mut dyn Watch) {
     let Some(memory) = by.memory() else { return };
     let tally = memory.get::<Tally>();
@@ -44,7 +44,7 @@ pub(crate) fn entry(entry: &Entry, by: &mut dyn Watch) {
     }
 }
 
-/// Compares the transactions of an entry with it.
+/// Compares an entry with its transactions.
 fn details(entry: &Entry) -> Vec<Disagreement> {
     // Most entries have one transaction with the entry's amount, so that no sum is needed.
     let mut transactions = entry.transactions();
@@ -76,7 +76,8 @@ fn details(entry: &Entry) -> Vec<Disagreement> {
     }
 }
 
-/// Compares the sum of the transactions of an entry, all in its currency, with it.
+/// Compares the amount of an entry with the sum of its transactions, all of which are in its
+/// currency.
 fn details_sum(entry: &Entry, currency: &CurrencyCode) -> Option<Disagreement> {
     let incomplete = |details: &EntryDetails| {
         let stated = details.batch.as_ref().map(|batch| &batch.transactions);
@@ -105,7 +106,7 @@ fn details_sum(entry: &Entry, currency: &CurrencyCode) -> Option<Disagreement> {
         charged = charged.checked_add(own)?;
     }
     let difference = whole.checked_sub(summed)?;
-    // Details of a reversal may have the direction of what is reversed.
+    // Details of a reversal may have the direction of the reversed entry.
     let mirrored = entry.reversal == Some(true) && whole == -summed;
     let explained = !entry.interest.is_empty() || difference.abs() <= charged || mirrored;
     (!explained).then_some(Disagreement::DetailsSum {
@@ -115,7 +116,7 @@ fn details_sum(entry: &Entry, currency: &CurrencyCode) -> Option<Disagreement> {
     })
 }
 
-/// Returns the most that charges may amount to; `None` where they are in another currency.
+/// Returns the maximum amount of the charges; `None` if they are in another currency.
 fn charged_of(charges: &[Charges], currency: &CurrencyCode) -> Option<Decimal> {
     let mut all = charges.iter().flat_map(|charges| {
         let records = charges.records.iter().map(|record| &record.amount);
@@ -170,8 +171,8 @@ pub(crate) fn entry_details(details: &EntryDetails, by: &mut dyn Watch) {
 }
 
 /// Compares the summary and the balances of a report or statement with its entries, all of which
-/// have been counted. With an entry that could not be read, nothing is compared; with other parts
-/// beyond the schema, which may be balances, the balances are not.
+/// have been counted. If an entry could not be read, nothing is compared. If there are other parts
+/// beyond the schema, the balances are not compared, because these parts may be balances.
 pub(crate) fn compare_sums(
     summary: Option<&Summary>,
     balances: &[Balance],
@@ -180,7 +181,7 @@ pub(crate) fn compare_sums(
     by: &mut dyn Watch,
 ) {
     let Some(memory) = by.memory() else { return };
-    // Taken in any case, so that the next report or statement starts from zero.
+    // Takes the totals in any case, so that the next report or statement starts from zero.
     let tally = std::mem::take(memory.get::<Tally>());
     if memory.take_left_out() || extras.has_element("Ntry") {
         return;

@@ -1,4 +1,4 @@
-//! camt.053: a header, statements of accounts, supplementary data.
+//! camt.053, the account statement: a header, statements of accounts, supplementary data.
 
 use crate::access::balances;
 use crate::*;
@@ -23,8 +23,8 @@ pub struct Document {
     /// The version of the schema. Default: 06.
     #[element(version)]
     pub version: Version,
-    /// The identification of the message. `GrpHdr`, mandatory in the schema; tolerant reading may
-    /// miss it.
+    /// The identification of the message. `GrpHdr`, mandatory in the schema; optional in tolerant
+    /// reading.
     #[element("GrpHdr", soft)]
     pub group_header: Option<GroupHeader>,
     /// The statements, each on one account. `Stmt`.
@@ -46,27 +46,27 @@ pub struct Document {
 #[non_exhaustive]
 pub struct Statement {
     /// The servicer's identification of this statement, up to 35 characters. `Id`, mandatory in the
-    /// schema; tolerant reading may miss it.
+    /// schema; optional in tolerant reading.
     #[element("Id", soft)]
     pub id: Option<Text<35>>,
     /// The page of a statement that is sent in several. `StmtPgntn`.
     #[element("StmtPgntn", since = 3)]
     pub pagination: Option<Pagination>,
-    /// Counts the statements sent electronically for the account. `ElctrncSeqNb`.
+    /// The number of the statement among those sent electronically for the account. `ElctrncSeqNb`.
     #[element("ElctrncSeqNb")]
     pub electronic_sequence: Option<WholeNumber>,
     /// The numbers of statements that the statement is about. `RptgSeq`, since version 07.
     #[element("RptgSeq", since = 7)]
     pub sequence_ranges: Option<Box<SequenceRanges>>,
-    /// Counts the statements that have legal standing, on paper or not. `LglSeqNb`.
+    /// The number of the statement among those with legal standing, on paper or not. `LglSeqNb`.
     #[element("LglSeqNb")]
     pub legal_sequence: Option<WholeNumber>,
-    /// When the statement was made, with the offset it was written with, if any. `CreDtTm`,
-    /// mandatory in the schema; tolerant reading may miss it.
+    /// The time at which the statement was made, with the offset that it was written with, if any.
+    /// `CreDtTm`, mandatory in the schema; optional in tolerant reading.
     #[element("CreDtTm", soft, until = 6)]
     #[element("CreDtTm", since = 7)]
     pub created_at: Option<IsoDateTime>,
-    /// The period that the statement covers, from and to. `FrToDt`.
+    /// The period that the statement covers. `FrToDt`.
     #[element("FrToDt")]
     pub period: Option<DateTimePeriod>,
     /// Set when the statement repeats or copies another. `CpyDplctInd`.
@@ -75,20 +75,21 @@ pub struct Statement {
     /// The system that the figures come from. `RptgSrc`.
     #[element("RptgSrc")]
     pub source: Option<ReportingSource>,
-    /// The account of these entries. `Acct`.
+    /// The account of the statement's entries. `Acct`.
     #[element("Acct")]
     pub account: Account,
-    /// An account that belongs to it, such as the one that it is pooled in. `RltdAcct`.
+    /// A related account, such as the one that the account is pooled in. `RltdAcct`.
     #[element("RltdAcct")]
     pub related_account: Option<Box<CounterpartyAccount>>,
     /// Interest on the account as a whole; booked interest is an entry. `Intrst`.
     #[element("Intrst", until = 4, as_of = 2)]
     #[element("Intrst", since = 5)]
     pub interest: Vec<AccountInterest>,
-    /// The balances, each as of the time that it states; a statement has at least one. `Bal`.
+    /// The balances, each with its time; a statement has at least one. `Bal`.
     #[element("Bal", soft, min = 1)]
     pub balances: Vec<Balance>,
-    /// Counts and sums over the entries, as the sender states them; reading compares. `TxsSummry`.
+    /// The counts and sums over the entries that the sender states; the reader reports differences.
+    /// `TxsSummry`.
     #[element("TxsSummry")]
     pub summary: Option<Box<Summary>>,
     /// The entries, in the order of the message. `Ntry`.
@@ -102,7 +103,7 @@ pub struct Statement {
     pub extras: Extras,
 }
 
-/// Compares the summary and the balances with the entries, once all have been read.
+/// Compares the summary and the balances with the entries, after all entries have been read.
 fn compare(statement: &Statement, by: &mut dyn Watch) {
     let page = statement.pagination.as_ref();
     let summary = statement.summary.as_deref();
@@ -110,7 +111,7 @@ fn compare(statement: &Statement, by: &mut dyn Watch) {
 }
 
 impl Statement {
-    /// Returns one line per transaction, or per entry where no transactions are detailed.
+    /// Returns one line per transaction, or per entry if it has no transactions.
     pub fn lines(&self) -> impl Iterator<Item = EntryLine<'_>> {
         let lines = |entry| Entry::lines_on(entry, Some(&self.account));
         self.entries.iter().flat_map(lines)
@@ -123,8 +124,8 @@ impl Statement {
     }
 
     /// Returns the opening balance: the first `OPBD`, otherwise the first `PRCD`, the closing
-    /// balance before. On a page after the first that has neither, the first `ITBD`, if another
-    /// booked balance closes the page.
+    /// balance of the previous day. On a page after the first that has neither, the first `ITBD`,
+    /// if another booked balance closes the page.
     #[must_use]
     pub fn opening_balance(&self) -> Option<&Balance> {
         balances::opening(&self.balances, self.pagination.as_ref())
@@ -138,11 +139,12 @@ impl Statement {
     }
 
     /// Returns each entry, in the order of the document, with the booked balance after it: the
-    /// opening balance and the booked entries up to and with it, below zero when the account is
-    /// overdrawn.
+    /// opening balance plus the booked entries up to and including it; the balance is negative when
+    /// the account is overdrawn.
     ///
-    /// `None` without an opening balance, and from an entry on that is booked in another currency
-    /// or has an unknown direction. Entries that are not booked leave the balance as it is.
+    /// The balance is `None` if there is no opening balance, and from the first entry on that is
+    /// booked in another currency or has an unknown direction. Entries that are not booked leave
+    /// the balance unchanged.
     pub fn running_balances(&self) -> impl Iterator<Item = (&Entry, Option<Decimal>)> {
         balances::running(self.opening_balance(), &self.entries)
     }

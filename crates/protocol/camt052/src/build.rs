@@ -1,4 +1,4 @@
-//! Builders for a report of one account: one balance, a summary, entries.
+//! Builders for a report of one account with one balance, a summary and entries.
 
 mod creation_time;
 mod entry;
@@ -14,7 +14,7 @@ use bankrail_camt::{Finding, FindingKind, NumberError};
 use bankrail_values::{Currency, MoneyError};
 use std::convert::Infallible;
 
-/// A report that could not be built.
+/// The reason why a report could not be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -24,12 +24,12 @@ pub enum BuildError {
     /// The amounts do not add up.
     #[error("the amounts do not add up: {0}")]
     Sum(#[source] MoneyError),
-    /// An entry in a currency other than its account's.
+    /// An entry is in a currency other than its account's.
     #[error("expected an entry in {account}, found {found}")]
     Currency {
         /// The account's currency.
         account: Currency,
-        /// The entry's currency; `none` without one.
+        /// The entry's currency; `none` if it has no currency.
         found: String,
     },
     /// ISO 4217 does not list the account's currency.
@@ -38,16 +38,17 @@ pub enum BuildError {
         /// The currency.
         found: Currency,
     },
-    /// A text is too short, too long, not of its form, or holds a character that XML cannot carry.
+    /// A text is too short, too long, not of the required form, or holds a character that XML
+    /// cannot carry.
     #[error("unusable value for {path}: {kind}")]
     Invalid {
-        /// The element.
+        /// The path of the element.
         path: String,
         /// The reason.
         #[source]
         kind: FindingKind,
     },
-    /// The entry is not the same when it is written and read again.
+    /// The entry would change when it is written and read again.
     #[error("expected an entry that can be written and read again, found another")]
     Unfaithful,
 }

@@ -1,4 +1,4 @@
-//! Reading the message.
+//! The types for reading the message.
 
 use bankrail_camt::UnitReader;
 use bankrail_camt::report::Document;
@@ -6,12 +6,12 @@ use bankrail_camt::report::Document;
 /// A document and its findings.
 pub type Parsed = bankrail_camt::Parsed<Document>;
 
-/// Reads a document of any size entry by entry: for each report its start, its entries and its end,
-/// then the end of the message.
+/// Reads a document of any size entry by entry: for each report, the reader returns its start, its
+/// entries and its end, and last the end of the message.
 ///
-/// - The parts before the first entry of a report come with its start. Mandatory parts must be
-///   among them; without them the first entry is an error that names them. Reading a whole document
-///   accepts them later, too.
+/// - The parts before the first entry of a report come with its start. They must include the
+///   mandatory parts; otherwise the first entry is an error that names the missing ones. Reading a
+///   whole document also accepts them after the entries.
 /// - The parts after the entries, and disagreements with the summary, come with the end.
 /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
 ///
@@ -28,9 +28,9 @@ pub type Parsed = bankrail_camt::Parsed<Document>;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The reader blocks while its source does. An async caller runs it on its own thread and receives
-/// the parts from a channel. The capacity of the channel bounds the parts that are read ahead, and
-/// dropping the receiver ends the reading:
+/// The reader blocks while its source blocks. An async caller runs it on its own thread and
+/// receives the parts from a channel. The capacity of the channel bounds the parts that are read
+/// ahead, and dropping the receiver ends the reading:
 ///
 /// ```
 /// use bankrail_camt052::{EntryReader, ReadError, ReadOptions, StreamItem};

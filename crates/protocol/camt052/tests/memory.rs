@@ -1,8 +1,8 @@
-//! No document costs more memory than 320 KiB and 20 times its size under the default limits, read
-//! whole or part by part; a short one is not refused for its memory.
+//! Under the default limits, no document takes more memory than 320 KiB plus 20 times its size,
+//! whether it is read whole or part by part; a short document is not refused for its memory.
 //!
-//! A program of its own, because its allocator counts. A list that grows is counted twice while it
-//! is moved, as if no list ever grew in its place.
+//! This test is a separate program, because its allocator counts. A list that grows is counted
+//! twice while it is moved, as if no list ever grew in its place.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
@@ -269,7 +269,7 @@ fn shapes() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The documents as bytes, some of them in an encoding whose letters are longer in memory.
+/// Returns the documents as bytes, some of them in an encoding whose letters are longer in memory.
 fn documents() -> Vec<(&'static str, Vec<u8>)> {
     let mut documents: Vec<(&str, Vec<u8>)> = shapes()
         .into_iter()
@@ -346,7 +346,7 @@ fn from_source(bytes: &[u8]) -> Outcome {
     outcome(Document::read_with(bytes, &ReadOptions::default()))
 }
 
-/// The parts are dropped as they come, findings and all.
+/// Returns the parts are dropped as they come, findings and all.
 fn in_parts(bytes: &[u8]) -> Outcome {
     let mut reader = EntryReader::new(bytes, ReadOptions::default());
     loop {

@@ -1,4 +1,4 @@
-//! Reading the message.
+//! The types for reading the message.
 
 use bankrail_camt::UnitReader;
 use bankrail_camt::notification::Document;
@@ -6,12 +6,12 @@ use bankrail_camt::notification::Document;
 /// A document and its findings.
 pub type Parsed = bankrail_camt::Parsed<Document>;
 
-/// Reads a document of any size entry by entry: for each notification its start, its entries and
-/// its end, then the end of the message.
+/// Reads a document of any size entry by entry: for each notification, the reader returns its
+/// start, its entries and its end, and last the end of the message.
 ///
-/// - The parts before the first entry of a notification come with its start. Mandatory parts must
-///   be among them; without them the first entry is an error that names them. Reading a whole
-///   document accepts them later, too.
+/// - The parts before the first entry of a notification come with its start. They must include the
+///   mandatory parts; otherwise the first entry is an error that names the missing ones. Reading a
+///   whole document also accepts them after the entries.
 /// - The parts after the entries, and disagreements with the summary, come with the end.
 /// - Under [`Mode::Strict`](crate::Mode::Strict) the first finding of the schema ends the stream.
 ///

@@ -11,21 +11,21 @@ impl Balance {
         self.direction.apply(self.amount.value())
     }
 
-    /// Returns the [signed amount](Self::signed_amount) in its currency. `None` also without a
-    /// well-formed currency code.
+    /// Returns the [signed amount](Self::signed_amount) in its currency. Also returns `None`
+    /// without a well-formed currency code.
     #[must_use]
     pub fn signed_money(&self) -> Option<Money> {
         self.direction.apply_to_money(&self.amount)
     }
 
-    /// True for a balance of this kind, with any sub-type.
+    /// Returns true for a balance of this kind, with any sub-type.
     #[must_use]
     pub fn is(&self, kind: &BalanceCode) -> bool {
         matches!(&self.kind.code, BalanceTypeCode::Code(code) if code == kind)
     }
 
-    /// True for a balance before the first entry: `OPBD`, `OPAV`, and `PRCD`, the closing balance
-    /// before.
+    /// Returns true for a balance before the first entry: `OPBD`, `OPAV`, and `PRCD`, the closing
+    /// balance of the previous day.
     #[must_use]
     pub fn is_opening(&self) -> bool {
         use BalanceCode::{OpeningAvailable, OpeningBooked, PreviouslyClosedBooked};
@@ -39,8 +39,8 @@ pub(crate) fn balance<'a>(balances: &'a [Balance], kind: &BalanceCode) -> Option
     balances.iter().find(|balance| balance.is(kind))
 }
 
-/// Returns the first opening balance; where there is none, the first closing balance of the day
-/// before; where there is neither, the interim balance that opens a later page.
+/// Returns the first opening balance; otherwise the first closing balance of the previous day;
+/// otherwise the interim balance that opens a later page.
 pub(crate) fn opening<'a>(
     balances: &'a [Balance],
     page: Option<&Pagination>,
@@ -52,7 +52,7 @@ pub(crate) fn opening<'a>(
 }
 
 /// Returns the first interim balance of a page after the first, if another booked balance closes
-/// the page: alone, it may be that which closes it.
+/// the page: an interim balance alone may be the one that closes the page.
 fn carried<'a>(balances: &'a [Balance], page: Option<&Pagination>) -> Option<&'a Balance> {
     let first = balance(balances, &BalanceCode::InterimBooked)?;
     let later = page?.page.to_number()? > 1;
@@ -60,10 +60,10 @@ fn carried<'a>(balances: &'a [Balance], page: Option<&Pagination>) -> Option<&'a
     (later && !std::ptr::eq(first, closing)).then_some(first)
 }
 
-/// Returns the opening and the closing balance, if all booked entries between them are here.
+/// Returns the opening and the closing balance, if all booked entries between them are present.
 ///
-/// They are on a single page, and on a later page that an interim balance opens. The time of an
-/// interim balance of a single page is not known, so it is not compared with the entries.
+/// This holds for a single page, and for a later page that an interim balance opens. The time of an
+/// interim balance on a single page is unknown, so that balance is not compared with the entries.
 pub(crate) fn framing<'a>(
     balances: &'a [Balance],
     page: Option<&Pagination>,
@@ -75,7 +75,7 @@ pub(crate) fn framing<'a>(
     (whole || opening.is(&BalanceCode::InterimBooked)).then_some((opening, closing))
 }
 
-/// Returns the last closing balance; where there is none, the last interim one.
+/// Returns the last closing balance; otherwise the last interim balance.
 pub(crate) fn closing(balances: &[Balance]) -> Option<&Balance> {
     let last = |kind| balances.iter().rfind(|balance| balance.is(&kind));
     last(BalanceCode::ClosingBooked).or_else(|| last(BalanceCode::InterimBooked))

@@ -1,4 +1,4 @@
-//! The alternatives of choices one by one, and as one text.
+//! Accessors for the alternatives of choices, and each choice as one text.
 
 use crate::*;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 const UNKNOWN: &str = "unknown";
 
 impl AccountIdentification {
-    /// Returns the IBAN; `None` for another identification.
+    /// Returns the IBAN; `None` if the account is identified in another way.
     #[must_use]
     pub fn iban(&self) -> Option<&Iban> {
         match self {
@@ -16,7 +16,7 @@ impl AccountIdentification {
         }
     }
 
-    /// Returns the identification that is no IBAN, with its scheme and issuer.
+    /// Returns an identification that is no IBAN, with its scheme and issuer.
     #[must_use]
     pub fn other(&self) -> Option<&OtherAccountId> {
         match self {

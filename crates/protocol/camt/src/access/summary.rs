@@ -4,8 +4,8 @@ use crate::{CountAndSum, CountSumAndNet, Direction, Entry, NetAmount, Summary};
 use bankrail_iso20022::{NonNegativeDecimal, PlainDecimal};
 use bankrail_values::Decimal;
 
-/// Returns the summary of entries: counts, sums and net, zeros when there are none. Beside entries,
-/// a sum of zero has the decimals of the sum of all.
+/// Returns the summary of entries: counts, sums and the net amount, all zero without entries. If
+/// there are entries, a sum of zero has the decimals of the total sum.
 ///
 /// `None` when a sum has more digits than the schema allows, or an entry is neither credit nor
 /// debit.
@@ -18,8 +18,8 @@ pub fn summary_of(entries: &[Entry]) -> Option<Summary> {
     )
 }
 
-/// Returns the summary of entries of which only directions and amounts are known, as [`summary_of`]
-/// makes it.
+/// Returns the summary of entries of which only directions and amounts are known, like
+/// [`summary_of`].
 #[must_use]
 #[doc(hidden)]
 pub fn summary_of_amounts<'a>(
@@ -32,7 +32,7 @@ pub fn summary_of_amounts<'a>(
     summary.finish()
 }
 
-/// The summary of entries that are not held in memory, as [`summary_of`] makes it.
+/// The summary of entries that are not held in memory, like [`summary_of`].
 ///
 /// ```
 /// use bankrail_camt::{Direction, RunningSummary};
@@ -48,7 +48,7 @@ pub fn summary_of_amounts<'a>(
 pub struct RunningSummary {
     credits: Total,
     debits: Total,
-    /// An entry is neither credit nor debit, or a sum is out of range.
+    /// True if an entry is neither credit nor debit, or a sum is out of range.
     failed: bool,
 }
 
@@ -84,7 +84,7 @@ impl RunningSummary {
         let net = credits.sum.checked_sub(debits.sum)?;
         let sum = credits.sum.checked_add(debits.sum)?;
         for total in [&mut credits, &mut debits] {
-            // A sum of no entries has the decimals of the sum of all: 0.00 beside 219.50.
+            // A sum over no entries has the decimals of the total sum: 0.00 with 219.50.
             if total.count == 0 {
                 total.sum.rescale(sum.scale());
             }
@@ -121,7 +121,7 @@ pub(crate) struct Total {
 
 impl Total {
     pub(crate) fn add(&mut self, value: Decimal) -> Option<()> {
-        // Count also when the sum is out of range.
+        // Counts even if the sum is out of range.
         self.count += 1;
         self.sum = self.sum.checked_add(value)?;
         Some(())

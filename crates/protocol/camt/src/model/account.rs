@@ -2,7 +2,7 @@
 
 use crate::*;
 
-/// The account that a report is about, with owner and servicer.
+/// The account that a report is about, with its owner and servicer.
 ///
 /// `CashAccount25` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
@@ -15,7 +15,7 @@ pub struct Account {
     /// The kind of account. `Tp`.
     #[element("Tp")]
     pub kind: Option<AccountType>,
-    /// The currency of the account; balances and entries are expected in it. `Ccy`.
+    /// The currency of the account; balances and entries are expected to be in it. `Ccy`.
     #[element("Ccy")]
     pub currency: Option<CurrencyCode>,
     /// The name of the account, given by its servicer. `Nm`.
@@ -36,7 +36,7 @@ pub struct Account {
     pub extras: Extras,
 }
 
-/// An account by its identification.
+/// An account that is identified, without its owner and servicer.
 ///
 /// `CashAccount24` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
@@ -85,7 +85,7 @@ pub struct OtherAccountId {
     pub extras: Extras,
 }
 
-/// The identification of an account: an IBAN or another.
+/// The identification of an account: an IBAN or another identification.
 ///
 /// `AccountIdentification4Choice` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]
@@ -173,7 +173,7 @@ pub enum ProxyAccountType {
     /// A code that the sender and the receiver agreed on. `Prtry`.
     #[element("Prtry")]
     Proprietary(Text<35>),
-    /// An unknown alternative; the content is kept beside it.
+    /// An unknown alternative; the extras of the parent hold its content.
     #[element(unknown)]
     Unknown,
 }

@@ -21,13 +21,13 @@ pub struct TransactionAgents {
     /// The creditor's bank. `CdtrAgt`.
     #[element("CdtrAgt")]
     pub creditor_agent: Option<Box<Agent>>,
-    /// Next to the debtor's bank, between it and the creditor's. `IntrmyAgt1`.
+    /// The first agent between the debtor's and the creditor's bank. `IntrmyAgt1`.
     #[element("IntrmyAgt1")]
     pub intermediary_1: Option<Box<Agent>>,
-    /// Between the first and the bank of the creditor. `IntrmyAgt2`.
+    /// The agent between the first one and the creditor's bank. `IntrmyAgt2`.
     #[element("IntrmyAgt2")]
     pub intermediary_2: Option<Box<Agent>>,
-    /// Between the second and the bank of the creditor. `IntrmyAgt3`.
+    /// The agent between the second one and the creditor's bank. `IntrmyAgt3`.
     #[element("IntrmyAgt3")]
     pub intermediary_3: Option<Box<Agent>>,
     /// The agent that receives the security. `RcvgAgt`.
@@ -93,7 +93,7 @@ pub struct Agent {
 #[element(type = "BranchData2")]
 #[non_exhaustive]
 pub struct Branch {
-    /// The number that the bank gives the branch. `Id`.
+    /// The bank's number of the branch. `Id`.
     #[element("Id")]
     pub id: Option<Text<35>>,
     /// The legal entity identifier. `LEI`, since version 08.
@@ -172,7 +172,7 @@ pub struct ClearingMember {
     /// The system, in a code of up to 5 characters or in words. `ClrSysId`.
     #[element("ClrSysId")]
     pub system: Option<ClearingSystem>,
-    /// The number in it, up to 35 characters. `MmbId`.
+    /// The member's number in the system, up to 35 characters. `MmbId`.
     #[element("MmbId")]
     pub member_id: Text<35>,
     /// The parts of the document here that are beyond the schema.

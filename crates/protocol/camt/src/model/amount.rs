@@ -2,7 +2,7 @@
 
 use crate::*;
 
-/// The amounts of a transaction on its way, with exchange.
+/// The amounts of a transaction at each step, with currency exchange.
 ///
 /// `AmountAndCurrencyExchange3` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
@@ -78,7 +78,7 @@ pub struct CurrencyExchange {
     /// The currency that was exchanged. `SrcCcy`.
     #[element("SrcCcy")]
     pub source: CurrencyCode,
-    /// The currency that it was exchanged for. `TrgtCcy`.
+    /// The currency that the source was exchanged for. `TrgtCcy`.
     #[element("TrgtCcy")]
     pub target: Option<CurrencyCode>,
     /// The currency that the rate is quoted for one unit of. `UnitCcy`.
@@ -98,7 +98,7 @@ pub struct CurrencyExchange {
     pub extras: Extras,
 }
 
-/// One end of a range of amounts, and whether it belongs to the range.
+/// One end of a range of amounts, which may belong to the range or not.
 ///
 /// `AmountRangeBoundary1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

@@ -12,20 +12,21 @@ pub struct Balance {
     /// The kind of balance: opening or closing, booked or available. `Tp`.
     #[element("Tp")]
     pub kind: BalanceType,
-    /// The credit line, and whether the balance includes it. `CdtLine`.
+    /// The credit lines, which the balance may include. `CdtLine`.
     #[element("CdtLine", max = 1, until = 6)]
     #[element("CdtLine", since = 7)]
     pub credit_lines: Vec<CreditLine>,
     /// The amount, without a sign; see `direction`. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
-    /// Credit for a balance of the owner, also of zero; debit for an overdrawn one. `CdtDbtInd`.
+    /// The direction: credit for a balance of zero or more, debit for an overdrawn account.
+    /// `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Direction,
-    /// The date of the balance. `Dt`, mandatory in the schema; tolerant reading may miss it.
+    /// The date of the balance. `Dt`, mandatory in the schema; optional in tolerant reading.
     #[element("Dt", soft)]
     pub date: Option<DateOrDateTime>,
-    /// When each part of the balance becomes available. `Avlbty`.
+    /// The times at which parts of the balance become available. `Avlbty`.
     #[element("Avlbty")]
     pub availability: Vec<Availability>,
     /// The parts of the document here that are beyond the schema.
@@ -51,14 +52,14 @@ pub struct BalanceType {
     pub extras: Extras,
 }
 
-/// A credit line, and whether the balance includes it.
+/// A credit line, which the balance may include.
 ///
 /// `CreditLine2` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
 #[element(type = "CreditLine2")]
 #[non_exhaustive]
 pub struct CreditLine {
-    /// True when the balance includes it. `Incl`.
+    /// True when the balance includes the credit line. `Incl`.
     #[element("Incl")]
     pub included: bool,
     /// The kind of the credit line. `Tp`, since version 07.
@@ -67,7 +68,7 @@ pub struct CreditLine {
     /// The limit up to which the account may be overdrawn. `Amt`.
     #[element("Amt")]
     pub amount: Option<Amount>,
-    /// When the credit line has this amount. `Dt`, since version 07.
+    /// The time at which the credit line has this amount. `Dt`, since version 07.
     #[element("Dt", since = 7)]
     pub date: Option<DateOrDateTime>,
     /// The parts of the document here that are beyond the schema.
@@ -88,7 +89,7 @@ pub struct Availability {
     /// The amount, without a sign. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
-    /// Credit if it is added, debit if taken away. `CdtDbtInd`.
+    /// The direction: credit if the amount is added, debit if it is taken away. `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Direction,
     /// The parts of the document here that are beyond the schema.
@@ -115,7 +116,7 @@ pub enum AvailabilityDate {
     Unknown,
 }
 
-/// The kind of a balance, of the list or proprietary.
+/// The kind of a balance, by a code of the list or a proprietary one.
 ///
 /// `BalanceType5Choice` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]
@@ -208,7 +209,7 @@ pub enum CreditLineType {
     /// A code that the sender and the receiver agreed on. `Prtry`.
     #[element("Prtry")]
     Proprietary(Text<35>),
-    /// An unknown alternative; the content is kept beside it.
+    /// An unknown alternative; the extras of the parent hold its content.
     #[element(unknown)]
     Unknown,
 }

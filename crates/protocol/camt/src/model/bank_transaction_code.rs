@@ -56,7 +56,7 @@ pub struct BankTransactionFamily {
     pub extras: Extras,
 }
 
-/// A proprietary bank transaction code and who issued it.
+/// A proprietary bank transaction code and its issuer.
 ///
 /// `ProprietaryBankTransactionCodeStructure1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

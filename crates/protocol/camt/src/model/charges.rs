@@ -2,17 +2,17 @@
 
 use crate::*;
 
-/// Charges: their total and each of them.
+/// The charges on an entry or transaction: their total and each item.
 ///
 /// `Charges4` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
 #[element(type = "Charges4")]
 #[non_exhaustive]
 pub struct Charges {
-    /// With the tax on them. `TtlChrgsAndTaxAmt`.
+    /// The total of the charges with the tax on them. `TtlChrgsAndTaxAmt`.
     #[element("TtlChrgsAndTaxAmt")]
     pub total: Option<Amount>,
-    /// The amount of the charge. `Amt`, until version 02, and mandatory there; later ones have
+    /// The amount of the charge. `Amt`, until version 02, and mandatory there; later versions have
     /// records.
     #[element("Amt", soft, until = 2)]
     pub amount: Option<Amount>,
@@ -34,7 +34,7 @@ pub struct Charges {
     /// The tax on the charge. `Tax`, until version 02.
     #[element("Tax", until = 2)]
     pub tax: Option<Box<TaxCharges>>,
-    /// Each item. `Rcrd`.
+    /// The charges one by one. `Rcrd`.
     #[element("Rcrd", since = 3)]
     pub records: Vec<ChargeRecord>,
     /// The parts of the document here that are beyond the schema.
@@ -52,10 +52,10 @@ pub struct ChargeRecord {
     /// The amount, without a sign. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
-    /// Debit if the owner owes it, credit if it is given back. `CdtDbtInd`.
+    /// The direction: debit if the owner owes the charge, credit if it is refunded. `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Option<Direction>,
-    /// True when the amount of the entry or transaction includes it. `ChrgInclInd`.
+    /// True when the amount of the entry or transaction includes the charge. `ChrgInclInd`.
     #[element("ChrgInclInd", since = 4)]
     pub included: Option<bool>,
     /// The kind of charge. `Tp`.
@@ -64,10 +64,10 @@ pub struct ChargeRecord {
     /// The rate, in per cent. `Rate`.
     #[element("Rate")]
     pub rate: Option<Rate>,
-    /// The party that pays it. `Br`.
+    /// The party that pays the charge. `Br`.
     #[element("Br")]
     pub bearer: Option<ChargeBearer>,
-    /// The bank that takes it. `Agt`.
+    /// The bank that takes the charge. `Agt`.
     #[element("Agt")]
     pub agent: Option<Box<Agent>>,
     /// The tax on the charge. `Tax`.
@@ -78,7 +78,7 @@ pub struct ChargeRecord {
     pub extras: Extras,
 }
 
-/// An identification and who issued it.
+/// An identification and its issuer.
 ///
 /// `GenericIdentification3` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

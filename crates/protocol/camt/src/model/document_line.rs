@@ -44,7 +44,7 @@ pub struct DocumentLineId {
     pub extras: Extras,
 }
 
-/// The kind of a line and who issued it.
+/// The kind of a line and its issuer.
 ///
 /// `DocumentLineType1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

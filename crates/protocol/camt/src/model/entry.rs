@@ -15,32 +15,33 @@ pub struct Entry {
     /// The amount in the currency of the account, without a sign; see `direction`. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
-    /// Credit when the balance grows, debit when it falls; for a reversal too. `CdtDbtInd`.
+    /// The direction: credit when the balance grows, debit when it falls, also for a reversal.
+    /// `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Direction,
-    /// True when it reverses an earlier entry. `RvslInd`.
+    /// True when the entry reverses an earlier one. `RvslInd`.
     #[element("RvslInd")]
     pub reversal: Option<bool>,
-    /// Booked, pending, or for information only. `Sts`.
+    /// The status: booked, pending, or for information only. `Sts`.
     #[element("Sts")]
     pub status: EntryStatus,
-    /// When it was, or will be, booked. `BookgDt`.
+    /// The time at which the entry was or will be booked. `BookgDt`.
     #[element("BookgDt")]
     pub booking_date: Option<DateOrDateTime>,
-    /// The day from which it bears interest. `ValDt`.
+    /// The day from which the amount bears interest. `ValDt`.
     #[element("ValDt")]
     pub value_date: Option<DateOrDateTime>,
-    /// The account servicer's reference, up to 35 characters; the one to quote to the bank.
+    /// The account servicer's reference, up to 35 characters; quote this one to the bank.
     /// `AcctSvcrRef`.
     #[element("AcctSvcrRef")]
     pub servicer_reference: Option<Text<35>>,
-    /// When each part of the amount becomes available. `Avlbty`.
+    /// The times at which parts of the amount become available. `Avlbty`.
     #[element("Avlbty")]
     pub availability: Vec<Availability>,
-    /// The kind of transaction. `BkTxCd`, mandatory in the schema; tolerant reading may miss it.
+    /// The kind of transaction. `BkTxCd`, mandatory in the schema; optional in tolerant reading.
     #[element("BkTxCd", soft)]
     pub bank_transaction_code: Option<BankTransactionCode>,
-    /// True when the bank takes no commission on it. `ComssnWvrInd`.
+    /// True when the bank takes no commission on the entry. `ComssnWvrInd`.
     #[element("ComssnWvrInd")]
     pub commission_waived: Option<bool>,
     /// The message that has more information. `AddtlInfInd`.
@@ -63,7 +64,7 @@ pub struct Entry {
     /// The card and terminal that were used. `CardTx`.
     #[element("CardTx", since = 3)]
     pub card: Option<Box<CardEntry>>,
-    /// The transactions or batches behind it. `NtryDtls`.
+    /// The transactions or batches behind the entry. `NtryDtls`.
     #[element("NtryDtls")]
     pub details: Vec<EntryDetails>,
     /// Narrative of the whole entry, up to 500 characters. `AddtlNtryInf`.
@@ -84,7 +85,7 @@ pub struct EntryDetails {
     /// The order or file that was booked in one sum. `Btch`.
     #[element("Btch")]
     pub batch: Option<Box<Batch>>,
-    /// Each transaction; their amounts need not add up to that of the entry. `TxDtls`.
+    /// The transactions, whose amounts need not add up to that of the entry. `TxDtls`.
     #[element("TxDtls")]
     pub transactions: Vec<Transaction>,
     /// The parts of the document here that are beyond the schema.
@@ -102,7 +103,7 @@ pub struct Batch {
     /// The identification of the message that the batch came in. `MsgId`.
     #[element("MsgId")]
     pub message_id: Option<Text<35>>,
-    /// The identification of the part of that message. `PmtInfId`.
+    /// The identification of the batch within that message. `PmtInfId`.
     #[element("PmtInfId")]
     pub payment_information_id: Option<Text<35>>,
     /// The number of transactions, in up to 15 digits. `NbOfTxs`.
@@ -111,7 +112,7 @@ pub struct Batch {
     /// The sum of the transactions, without a sign. `TtlAmt`.
     #[element("TtlAmt")]
     pub total: Option<Amount>,
-    /// Credit or debit, of the total. `CdtDbtInd`.
+    /// The direction of the total: credit or debit. `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Option<Direction>,
     /// The parts of the document here that are beyond the schema.

@@ -38,7 +38,7 @@ pub struct Garnishment {
     pub extras: Extras,
 }
 
-/// The kind of a garnishment and who issued it.
+/// The kind of a garnishment and its issuer.
 ///
 /// `GarnishmentType1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

@@ -171,7 +171,7 @@ pub enum SequenceRanges {
     /// All numbers but the listed ones. `NEQSeq`.
     #[element("NEQSeq")]
     NotEqual(Vec<Text<35>>),
-    /// An unknown alternative; the content is kept beside it.
+    /// An unknown alternative; the extras of the parent hold its content.
     #[element(unknown)]
     Unknown,
 }

@@ -315,7 +315,7 @@ pub enum SecurityId {
     /// Another identification. `Prtry`.
     #[element("Prtry")]
     Proprietary(ProprietarySecurityId),
-    /// An unknown alternative; the content is kept beside it.
+    /// An unknown alternative; the extras of the parent hold its content.
     #[element(unknown)]
     Unknown,
 }

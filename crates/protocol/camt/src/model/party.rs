@@ -15,19 +15,19 @@ pub struct TransactionParties {
     /// The party that owes and pays. `Dbtr`.
     #[element("Dbtr")]
     pub debtor: Option<Box<PartyOrAgent>>,
-    /// The account that it is paid from. `DbtrAcct`.
+    /// The account that the payment comes from. `DbtrAcct`.
     #[element("DbtrAcct")]
     pub debtor_account: Option<Box<CounterpartyAccount>>,
-    /// For whom the debtor pays. `UltmtDbtr`.
+    /// The party on whose behalf the debtor pays. `UltmtDbtr`.
     #[element("UltmtDbtr")]
     pub ultimate_debtor: Option<Box<PartyOrAgent>>,
     /// The party that is owed and paid. `Cdtr`.
     #[element("Cdtr")]
     pub creditor: Option<Box<PartyOrAgent>>,
-    /// The account that it is paid to. `CdtrAcct`.
+    /// The account that the payment goes to. `CdtrAcct`.
     #[element("CdtrAcct")]
     pub creditor_account: Option<Box<CounterpartyAccount>>,
-    /// For whom the creditor is paid. `UltmtCdtr`.
+    /// The party for whom the creditor receives the payment. `UltmtCdtr`.
     #[element("UltmtCdtr")]
     pub ultimate_creditor: Option<Box<PartyOrAgent>>,
     /// The party that traded the security. `TradgPty`.
@@ -78,7 +78,7 @@ pub struct Party {
     /// The country of residence, as a two-letter code. `CtryOfRes`.
     #[element("CtryOfRes")]
     pub country_of_residence: Option<CountryCode>,
-    /// Telephone, mail and so on. `CtctDtls`.
+    /// The details of contact, such as telephone and e-mail. `CtctDtls`.
     #[element("CtctDtls")]
     pub contact: Option<Box<Contact>>,
     /// The parts of the document here that are beyond the schema.
@@ -136,7 +136,7 @@ pub struct OtherOrganisationId {
 #[element(type = "PersonIdentification5")]
 #[non_exhaustive]
 pub struct PersonId {
-    /// Date and place of birth. `DtAndPlcOfBirth`.
+    /// The date and place of birth. `DtAndPlcOfBirth`.
     #[element("DtAndPlcOfBirth")]
     pub birth: Option<Birth>,
     /// Identifications of other schemes. `Othr`.
@@ -280,7 +280,7 @@ pub struct PostalAddress {
     /// The post code, as the country writes it. `PstCd`.
     #[element("PstCd")]
     pub post_code: Option<Text<16>>,
-    /// Town or city. `TwnNm`.
+    /// The town or city. `TwnNm`.
     #[element("TwnNm")]
     pub town: Option<Text<35>>,
     /// The location in the town. `TwnLctnNm`, since version 08.
@@ -289,7 +289,7 @@ pub struct PostalAddress {
     /// The district. `DstrctNm`, since version 08.
     #[element("DstrctNm", since = 8)]
     pub district: Option<Text<35>>,
-    /// State, province or county. `CtrySubDvsn`.
+    /// The state, province or county. `CtrySubDvsn`.
     #[element("CtrySubDvsn")]
     pub subdivision: Option<Text<35>>,
     /// The country, as a two-letter code. `Ctry`.
@@ -448,10 +448,10 @@ pub enum AddressType {
     /// A code. `Cd`, and until version 07 the element itself.
     #[element("Cd")]
     Code(AddressCode),
-    /// A code of somebody's own list. `Prtry`, since version 08.
+    /// A code of a proprietary list. `Prtry`, since version 08.
     #[element("Prtry")]
     Proprietary(Box<GenericCode>),
-    /// An unknown alternative; the content is kept beside it.
+    /// An unknown alternative; the extras of the parent hold its content.
     #[element(unknown)]
     Unknown,
 }
@@ -470,7 +470,7 @@ pub enum PartyOrAgent {
     #[element("Agt")]
     // Boxed, because an agent is three times as large as a party.
     Agent(Box<Agent>),
-    /// An unknown alternative; the content is kept beside it.
+    /// An unknown alternative; the extras of the parent hold its content.
     #[element(unknown)]
     Unknown,
 }

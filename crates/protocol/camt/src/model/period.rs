@@ -50,9 +50,9 @@ pub enum DateOrDateTime {
     Date(IsoDate),
     /// The element `DtTm`.
     #[element("DtTm")]
-    // Boxed, because an entry has two, and most entries have dates alone. Without the box an entry
-    // is larger, and reading takes more instructions, also of entries with times: they cost 11 %
-    // more where both have one, and 2 % more with dates alone.
+    // The date and time is boxed, because an entry has two, and most entries have dates alone.
+    // Without the box an entry is larger, and reading takes more instructions, also of entries with
+    // times: they cost 11 % more where both have one, and 2 % more with dates alone.
     DateTime(Box<IsoDateTime>),
     /// A document without any of the alternatives; the extras of the parent hold what it has
     /// instead.

@@ -13,7 +13,7 @@ pub struct Remittance {
     /// `Ustrd`.
     #[element("Ustrd")]
     pub unstructured: Vec<Text<140>>,
-    /// Documents paid, amounts and references. `Strd`.
+    /// The documents paid, with amounts and references. `Strd`.
     #[element("Strd")]
     pub structured: Vec<StructuredRemittance>,
     /// The parts of the document here that are beyond the schema.
@@ -58,7 +58,7 @@ pub struct RemittanceLocationDetails {
     /// The way in which the advice was sent. `Mtd`.
     #[element("Mtd")]
     pub method: RemittanceLocationMethod,
-    /// A mail address, number or URL. `ElctrncAdr`.
+    /// An e-mail address, telephone number or URL. `ElctrncAdr`.
     #[element("ElctrncAdr")]
     pub electronic_address: Option<Text<2048>>,
     /// The postal address. `PstlAdr`.
@@ -91,10 +91,10 @@ pub struct StructuredRemittance {
     /// The party that received the invoice, if not the debtor. `Invcee`.
     #[element("Invcee")]
     pub invoicee: Option<Box<Party>>,
-    /// Tax that is paid. `TaxRmt`.
+    /// The tax that is paid. `TaxRmt`.
     #[element("TaxRmt", since = 5)]
     pub tax: Option<Box<RemittanceTax>>,
-    /// Wages that are paid over. `GrnshmtRmt`.
+    /// The garnished wages that are paid over. `GrnshmtRmt`.
     #[element("GrnshmtRmt", since = 5)]
     pub garnishment: Option<Box<Garnishment>>,
     /// Free text in at most 3 pieces of up to 140 characters. `AddtlRmtInf`, at most 3.
@@ -112,7 +112,7 @@ pub struct StructuredRemittance {
 #[element(type = "ReferredDocumentInformation7")]
 #[non_exhaustive]
 pub struct ReferredDocument {
-    /// The kind: invoice, credit note and so on. `Tp`.
+    /// The kind of document, such as an invoice or a credit note. `Tp`.
     #[element("Tp")]
     pub kind: Option<ReferredDocumentType>,
     /// The number of the document. `Nb`.
@@ -136,7 +136,7 @@ pub struct ReferredDocument {
 #[element(type = "ReferredDocumentType4")]
 #[non_exhaustive]
 pub struct ReferredDocumentType {
-    /// The kind, as a code of the list or a proprietary one. `CdOrPrtry`.
+    /// The kind of document, as a code of the list or a proprietary one. `CdOrPrtry`.
     #[element("CdOrPrtry")]
     pub code: ReferredDocumentCode,
     /// The issuer of the identification. `Issr`.
@@ -157,22 +157,22 @@ pub struct RemittanceAmounts {
     /// The amount owed. `DuePyblAmt`.
     #[element("DuePyblAmt")]
     pub due: Option<Amount>,
-    /// Discounts taken off. `DscntApldAmt`.
+    /// The discounts that are subtracted. `DscntApldAmt`.
     #[element("DscntApldAmt", since = 3)]
     pub discounts: Vec<DiscountAmount>,
     /// The discount. `DscntApldAmt`, until version 02.
     #[element("DscntApldAmt", until = 2)]
     pub discount: Option<Amount>,
-    /// The amount of a credit note that is set off. `CdtNoteAmt`.
+    /// The amount of a credit note that is subtracted. `CdtNoteAmt`.
     #[element("CdtNoteAmt")]
     pub credit_note: Option<Amount>,
-    /// Tax contained in the amount. `TaxAmt`.
+    /// The tax contained in the amount. `TaxAmt`.
     #[element("TaxAmt", since = 3)]
     pub tax: Vec<TypedTaxAmount>,
     /// The tax. `TaxAmt`, until version 02.
     #[element("TaxAmt", until = 2)]
     pub tax_amount: Option<Amount>,
-    /// Amounts added or taken off for other reasons. `AdjstmntAmtAndRsn`.
+    /// The amounts that are added or subtracted for other reasons. `AdjstmntAmtAndRsn`.
     #[element("AdjstmntAmtAndRsn")]
     pub adjustments: Vec<DocumentAdjustment>,
     /// The amount paid. `RmtdAmt`.
@@ -208,7 +208,7 @@ pub struct CreditorReference {
 #[element(type = "CreditorReferenceType2")]
 #[non_exhaustive]
 pub struct CreditorReferenceType {
-    /// The kind, as a code of the list or a proprietary one. `CdOrPrtry`.
+    /// The kind of reference, as a code of the list or a proprietary one. `CdOrPrtry`.
     #[element("CdOrPrtry")]
     pub code: CreditorReferenceCode,
     /// The issuer of the identification. `Issr`.
@@ -226,7 +226,7 @@ pub struct CreditorReferenceType {
 #[element(type = "DiscountAmountAndType1")]
 #[non_exhaustive]
 pub struct DiscountAmount {
-    /// Why. `Tp`.
+    /// The kind of discount. `Tp`.
     #[element("Tp")]
     pub kind: Option<DiscountType>,
     /// The amount, without a sign. `Amt`.
@@ -247,7 +247,7 @@ pub struct DocumentAdjustment {
     /// The amount, without a sign. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
-    /// Credit if it adds, debit if it takes off. `CdtDbtInd`.
+    /// The direction: credit if the adjustment adds, debit if it subtracts. `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Option<Direction>,
     /// The reason, as a code of up to 4 characters. `Rsn`.

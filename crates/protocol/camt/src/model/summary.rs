@@ -10,16 +10,17 @@ use bankrail_values::Decimal;
 #[element(type = "TotalTransactions5", rule = rules::summary)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Count, sum and net of all entries. `TtlNtries`.
+    /// The count, the sum and the net amount of all entries. `TtlNtries`.
     #[element("TtlNtries")]
     pub all: Option<CountSumAndNet>,
-    /// Count and sum of the credit entries. `TtlCdtNtries`.
+    /// The count and the sum of the credit entries. `TtlCdtNtries`.
     #[element("TtlCdtNtries")]
     pub credits: Option<CountAndSum>,
-    /// Count and sum of the debit entries. `TtlDbtNtries`.
+    /// The count and the sum of the debit entries. `TtlDbtNtries`.
     #[element("TtlDbtNtries")]
     pub debits: Option<CountAndSum>,
-    /// Count, sum and net of the entries of each bank transaction code. `TtlNtriesPerBkTxCd`.
+    /// The count, the sum and the net amount of the entries of each bank transaction code.
+    /// `TtlNtriesPerBkTxCd`.
     #[element("TtlNtriesPerBkTxCd")]
     pub by_bank_transaction_code: Vec<TotalsPerCode>,
     /// The parts of the document here that are beyond the schema.
@@ -37,16 +38,16 @@ pub struct CountSumAndNet {
     /// The number of entries, in up to 15 digits. `NbOfNtries`.
     #[element("NbOfNtries")]
     pub entries: Option<Digits<1, 15>>,
-    /// The sum of the amounts, credits and debits added alike, without a currency. `Sum`.
+    /// The sum of the amounts, with credits and debits both added, without a currency. `Sum`.
     #[element("Sum")]
     pub sum: Option<PlainDecimal>,
     /// The sum of the credits less the sum of the debits. `TtlNetNtry`.
     #[element("TtlNetNtry", since = 4)]
     pub net: Option<NetAmount>,
-    /// The net of all entries without its sign. `TtlNetNtryAmt`, until version 03.
+    /// The net amount of all entries, without a sign. `TtlNetNtryAmt`, until version 03.
     #[element("TtlNetNtryAmt", until = 3)]
     pub net_amount: Option<PlainDecimal>,
-    /// The direction of the net. `CdtDbtInd`, until version 03.
+    /// The direction of the net amount. `CdtDbtInd`, until version 03.
     #[element("CdtDbtInd", until = 3)]
     pub net_direction: Option<Direction>,
     /// The parts of the document here that are beyond the schema.
@@ -82,16 +83,16 @@ pub struct TotalsPerCode {
     /// The number of entries, in up to 15 digits. `NbOfNtries`.
     #[element("NbOfNtries")]
     pub entries: Option<Digits<1, 15>>,
-    /// The sum of the amounts, credits and debits added alike, without a currency. `Sum`.
+    /// The sum of the amounts, with credits and debits both added, without a currency. `Sum`.
     #[element("Sum")]
     pub sum: Option<PlainDecimal>,
     /// The sum of the credits less the sum of the debits. `TtlNetNtry`.
     #[element("TtlNetNtry", since = 4)]
     pub net: Option<NetAmount>,
-    /// The net of all entries without its sign. `TtlNetNtryAmt`, until version 03.
+    /// The net amount of the entries, without a sign. `TtlNetNtryAmt`, until version 03.
     #[element("TtlNetNtryAmt", until = 3)]
     pub net_amount: Option<PlainDecimal>,
-    /// The direction of the net. `CdtDbtInd`, until version 03.
+    /// The direction of the net amount. `CdtDbtInd`, until version 03.
     #[element("CdtDbtInd", until = 3)]
     pub net_direction: Option<Direction>,
     /// The number and the sum of the credit entries. `CdtNtries`, since version 07.
@@ -103,13 +104,13 @@ pub struct TotalsPerCode {
     /// True when the entries are forecast and not booked. `FcstInd`.
     #[element("FcstInd")]
     pub forecast: Option<bool>,
-    /// The kind of entries counted. `BkTxCd`.
+    /// The bank transaction code of the entries counted. `BkTxCd`.
     #[element("BkTxCd")]
     pub bank_transaction_code: BankTransactionCode,
-    /// When each part of the total becomes available. `Avlbty`.
+    /// The times at which parts of the total become available. `Avlbty`.
     #[element("Avlbty")]
     pub availability: Vec<Availability>,
-    /// When the totals hold. `Dt`, since version 07.
+    /// The time that the totals are as of. `Dt`, since version 07.
     #[element("Dt", since = 7)]
     pub date: Option<DateOrDateTime>,
     /// The parts of the document here that are beyond the schema.
@@ -124,10 +125,10 @@ pub struct TotalsPerCode {
 #[element(type = "AmountAndDirection35")]
 #[non_exhaustive]
 pub struct NetAmount {
-    /// The difference without a sign; without a currency. `Amt`.
+    /// The net amount, without a sign or a currency. `Amt`.
     #[element("Amt")]
     pub amount: NonNegativeDecimal,
-    /// Credit when the credits exceed the debits. `CdtDbtInd`.
+    /// The direction: credit when the credits exceed the debits. `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Direction,
     /// The parts of the document here that are beyond the schema.
@@ -136,7 +137,8 @@ pub struct NetAmount {
 }
 
 impl CountSumAndNet {
-    /// Returns the net of all entries, negative for a debit, in the form of any version.
+    /// Returns the net amount of all entries, negative for a debit; reads the elements of any
+    /// version.
     #[must_use]
     pub fn signed_net(&self) -> Option<Decimal> {
         signed(
@@ -148,7 +150,8 @@ impl CountSumAndNet {
 }
 
 impl TotalsPerCode {
-    /// Returns the net of the entries, negative for a debit, in the form of any version.
+    /// Returns the net amount of the entries, negative for a debit; reads the elements of any
+    /// version.
     #[must_use]
     pub fn signed_net(&self) -> Option<Decimal> {
         signed(

@@ -12,26 +12,26 @@ pub struct Transaction {
     /// The references of the transaction. `Refs`.
     #[element("Refs")]
     pub references: Option<Box<References>>,
-    /// The amount, without a sign; as a rule in the currency of the account. See
-    /// `EntryLine::amount`. `Amt`, mandatory in the schema; tolerant reading may miss it.
+    /// The amount, without a sign; usually in the currency of the account. See `EntryLine::amount`.
+    /// `Amt`, mandatory in the schema; optional in tolerant reading.
     #[element("Amt", soft, since = 3, until = 6)]
     #[element("Amt", since = 7)]
     pub amount: Option<Amount>,
-    /// Credit or debit, as seen from the account. `CdtDbtInd`, mandatory in the schema; tolerant
-    /// reading may miss it.
+    /// The direction as seen from the account: credit or debit. `CdtDbtInd`, mandatory in the
+    /// schema; optional in tolerant reading.
     #[element("CdtDbtInd", soft, since = 3, until = 6)]
     #[element("CdtDbtInd", since = 7)]
     pub direction: Option<Direction>,
     /// The amounts before and after charges and exchange. `AmtDtls`.
     #[element("AmtDtls")]
     pub amount_details: Option<Box<AmountDetails>>,
-    /// When each part of the amount becomes available. `Avlbty`.
+    /// The times at which parts of the amount become available. `Avlbty`.
     #[element("Avlbty")]
     pub availability: Vec<Availability>,
     /// The kind of transaction, where the entry holds several. `BkTxCd`.
     #[element("BkTxCd")]
     pub bank_transaction_code: Option<Box<BankTransactionCode>>,
-    /// Charges that were taken, or are included. `Chrgs`.
+    /// The charges that were taken or are included. `Chrgs`.
     #[element("Chrgs", until = 3)]
     #[element("Chrgs", max = 1, since = 4)]
     pub charges: Vec<Charges>,
@@ -42,7 +42,7 @@ pub struct Transaction {
     /// The payer, the payee and their accounts. `RltdPties`.
     #[element("RltdPties")]
     pub parties: Option<Box<TransactionParties>>,
-    /// The banks between them. `RltdAgts`.
+    /// The banks between the payer and the payee. `RltdAgts`.
     #[element("RltdAgts")]
     pub agents: Option<Box<TransactionAgents>>,
     /// The instrument of a local clearing system. `LclInstrm`, since version 07.
@@ -51,7 +51,7 @@ pub struct Transaction {
     /// The purpose, as a code. `Purp`.
     #[element("Purp")]
     pub purpose: Option<Box<Purpose>>,
-    /// Where remittance advice can be found. `RltdRmtInf`, at most 10.
+    /// The places where remittance advice can be found. `RltdRmtInf`, at most 10.
     #[element("RltdRmtInf", max = 10)]
     pub remittance_locations: Vec<RemittanceLocation>,
     /// The purpose of the payment, so that the creditor can match it. `RmtInf`.
@@ -72,28 +72,28 @@ pub struct Transaction {
     /// The security. `FinInstrmId`, until version 02.
     #[element("FinInstrmId", until = 2)]
     pub security: Option<Box<SecurityId>>,
-    /// The tax paid with it. `Tax`.
+    /// The tax paid with the transaction. `Tax`.
     #[element("Tax")]
     pub tax: Option<Box<TaxInformation>>,
-    /// The reason for the transaction's return, and who returned it. `RtrInf`.
+    /// The reason for the transaction's return, and the party that returned it. `RtrInf`.
     #[element("RtrInf")]
     pub return_information: Option<Box<ReturnInformation>>,
-    /// The corporate action that caused it. `CorpActn`.
+    /// The corporate action that caused the transaction. `CorpActn`.
     #[element("CorpActn")]
     pub corporate_action: Option<Box<CorporateAction>>,
-    /// The place where the security is kept. `SfkpgAcct`.
+    /// The account in which the security is kept. `SfkpgAcct`.
     #[element("SfkpgAcct", since = 3)]
     pub safekeeping_account: Option<Box<SafekeepingAccount>>,
     /// The account that securities are kept in. `SfkpgAcct`, until version 02.
     #[element("SfkpgAcct", until = 2)]
     pub safekeeping_cash_account: Option<Box<CounterpartyAccount>>,
-    /// The notes paid in. `CshDpst`.
+    /// The bank notes paid in. `CshDpst`.
     #[element("CshDpst", since = 3)]
     pub cash_deposits: Vec<CashDeposit>,
     /// The card and terminal that were used. `CardTx`.
     #[element("CardTx", since = 3)]
     pub card: Option<Box<CardTransaction>>,
-    /// Narrative of this transaction, up to 500 characters. `AddtlTxInf`.
+    /// The narrative of this transaction, up to 500 characters. `AddtlTxInf`.
     #[element("AddtlTxInf")]
     pub additional_information: Option<Text<500>>,
     /// Data beyond the message, as sender and receiver agreed. `SplmtryData`.
@@ -111,16 +111,16 @@ pub struct Transaction {
 #[element(type = "TransactionReferences3")]
 #[non_exhaustive]
 pub struct References {
-    /// The identification of the message that ordered it. `MsgId`.
+    /// The identification of the message that ordered the transaction. `MsgId`.
     #[element("MsgId")]
     pub message_id: Option<Text<35>>,
     /// The account servicer's reference. `AcctSvcrRef`.
     #[element("AcctSvcrRef")]
     pub servicer_reference: Option<Text<35>>,
-    /// The identification of the part of that message. `PmtInfId`.
+    /// The identification of the part of that message which ordered the transaction. `PmtInfId`.
     #[element("PmtInfId")]
     pub payment_information_id: Option<Text<35>>,
-    /// The reference between one party and the next; it goes no further. `InstrId`.
+    /// The reference between one party and the next, which is not passed on. `InstrId`.
     #[element("InstrId")]
     pub instruction_id: Option<Text<35>>,
     /// The debtor's reference, which reaches the creditor unchanged. `EndToEndId`.
@@ -129,7 +129,7 @@ pub struct References {
     /// The unique end-to-end transaction reference. `UETR`, since version 08.
     #[element("UETR", since = 8)]
     pub uetr: Option<UuidV4>,
-    /// The reference given by the first bank, unchanged between banks. `TxId`.
+    /// The reference that the first bank gave, which banks pass on unchanged. `TxId`.
     #[element("TxId")]
     pub transaction_id: Option<Text<35>>,
     /// The mandate that a direct debit rests on. `MndtId`.
@@ -150,7 +150,7 @@ pub struct References {
     /// The settlement system's reference. `MktInfrstrctrTxId`.
     #[element("MktInfrstrctrTxId", since = 3)]
     pub market_infrastructure_id: Option<Text<35>>,
-    /// The reference given when it was processed. `PrcgId`.
+    /// The reference given when the transaction was processed. `PrcgId`.
     #[element("PrcgId", since = 3)]
     pub processing_id: Option<Text<35>>,
     /// References of other kinds. `Prtry`.
@@ -196,16 +196,16 @@ pub struct TransactionDates {
     /// The trade date. `TradDt`.
     #[element("TradDt")]
     pub traded: Option<IsoDate>,
-    /// When the banks settle with each other. `IntrBkSttlmDt`.
+    /// The date at which the banks settle with each other. `IntrBkSttlmDt`.
     #[element("IntrBkSttlmDt")]
     pub interbank_settlement: Option<IsoDate>,
-    /// The first day of what is paid for. `StartDt`.
+    /// The first day of the period that is paid for. `StartDt`.
     #[element("StartDt")]
     pub start: Option<IsoDate>,
-    /// The last day of what is paid for. `EndDt`.
+    /// The last day of the period that is paid for. `EndDt`.
     #[element("EndDt")]
     pub end: Option<IsoDate>,
-    /// When it took place. `TxDtTm`.
+    /// The time at which the transaction took place. `TxDtTm`.
     #[element("TxDtTm")]
     pub transaction_at: Option<IsoDateTime>,
     /// Dates of other kinds. `Prtry`.
@@ -241,10 +241,10 @@ pub struct ProprietaryDate {
 #[element(type = "PaymentReturnReason2")]
 #[non_exhaustive]
 pub struct ReturnInformation {
-    /// The bank transaction code of what was returned. `OrgnlBkTxCd`.
+    /// The bank transaction code of the returned transaction. `OrgnlBkTxCd`.
     #[element("OrgnlBkTxCd")]
     pub original_bank_transaction_code: Option<BankTransactionCode>,
-    /// The party that returned it. `Orgtr`.
+    /// The party that returned the transaction. `Orgtr`.
     #[element("Orgtr")]
     pub originator: Option<Box<Party>>,
     /// The reason, as a code. `Rsn`.
@@ -277,7 +277,7 @@ pub struct CorporateAction {
     /// The number of the event. `Nb`, until version 02.
     #[element("Nb", until = 2)]
     pub number: Option<Text<35>>,
-    /// The sender's own name of the event. `Prtry`, until version 02.
+    /// The sender's proprietary name of the event. `Prtry`, until version 02.
     #[element("Prtry", until = 2)]
     pub proprietary: Option<Text<35>>,
     /// The parts of the document here that are beyond the schema.
@@ -298,7 +298,7 @@ pub struct CashDeposit {
     /// The number of notes, in up to 15 digits. `NbOfNotes`.
     #[element("NbOfNotes")]
     pub notes: Digits<1, 15>,
-    /// The value of all of them. `Amt`.
+    /// The value of all the notes. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
     /// The parts of the document here that are beyond the schema.
@@ -357,7 +357,7 @@ pub enum LocalInstrument {
     /// A code that the sender and the receiver agreed on. `Prtry`.
     #[element("Prtry")]
     Proprietary(Text<35>),
-    /// An unknown alternative; the content is kept beside it.
+    /// An unknown alternative; the extras of the parent hold its content.
     #[element(unknown)]
     Unknown,
 }

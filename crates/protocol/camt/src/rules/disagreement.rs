@@ -1,12 +1,12 @@
-//! Counts, sums and currencies that a document states and that its parts contradict.
+//! Findings about counts, sums and currencies that a document states and that its parts contradict.
 
 use crate::Direction;
 use bankrail_iso20022::{BrokenRule, FindingKind};
 use bankrail_values::Decimal;
 use std::fmt;
 
-/// A rule beyond the schema that a document breaks: a count, a sum or a currency that its parts
-/// contradict.
+/// A rule beyond the schema that a document breaks: a stated count, sum or currency that
+/// contradicts the document's parts.
 ///
 /// ```
 /// use bankrail_camt::Disagreement;
@@ -22,7 +22,7 @@ pub enum Disagreement {
     /// The summary states another number of entries than there are.
     #[error("the summary states {stated} {entries}, the report has {counted}")]
     EntryCount {
-        /// Which entries.
+        /// The entries that the count is about.
         entries: CountedEntries,
         /// The figure that the summary states.
         stated: u64,
@@ -32,7 +32,7 @@ pub enum Disagreement {
     /// The summary states a sum other than that of the entries.
     #[error("the summary states {stated} as sum of {entries}, they sum up to {summed}")]
     EntrySum {
-        /// Which entries.
+        /// The entries that the sum is about.
         entries: CountedEntries,
         /// The figure that the summary states.
         stated: Decimal,
@@ -44,19 +44,19 @@ pub enum Disagreement {
         "the summary states {stated} as net amount of {entries}, credits less debits are {summed}"
     )]
     NetAmount {
-        /// Which entries.
+        /// The entries that the net amount is about.
         entries: CountedEntries,
         /// The stated net amount, negative for a debit.
         stated: Decimal,
-        /// Credits less debits.
+        /// The credits less the debits.
         summed: Decimal,
     },
-    /// A batch states another number of transactions than it has details.
+    /// A batch states another number of transactions than its details have.
     #[error("the batch states {stated} transactions, {counted} are detailed")]
     BatchCount {
         /// The figure that the batch states.
         stated: u64,
-        /// The details counted.
+        /// The number of transactions counted.
         counted: u64,
     },
     /// A batch states a total other than the sum of its details.
@@ -67,7 +67,7 @@ pub enum Disagreement {
         /// The sum of the details.
         summed: Decimal,
     },
-    /// A batch states the other direction than its details have.
+    /// A batch states another direction than that of its details.
     #[error("the batch states {stated}, its details sum up to {summed}")]
     BatchDirection {
         /// The stated direction.
@@ -75,7 +75,7 @@ pub enum Disagreement {
         /// The sum of the details, negative for a debit.
         summed: Decimal,
     },
-    /// Details that sum up to another amount than that of their entry.
+    /// The details of an entry add up to another amount than the entry's.
     #[error(
         "the details of the entry of {entry} sum up to {summed}, the difference is {difference}"
     )]
@@ -87,7 +87,7 @@ pub enum Disagreement {
         /// The amount of the entry less the sum.
         difference: Decimal,
     },
-    /// A transaction in a currency other than its entry's.
+    /// A transaction is in a currency other than its entry's.
     #[error("expected transaction {number} in the entry's currency {entry}, found {found}")]
     TransactionCurrency {
         /// The place of the transaction within the entry, from 1.
@@ -97,7 +97,7 @@ pub enum Disagreement {
         /// The transaction's currency; cut and escaped when it is not a code.
         found: String,
     },
-    /// A closing balance that is not the opening balance and the booked entries.
+    /// The closing balance differs from the opening balance plus the booked entries.
     #[error(
         "the closing balance is {closing}, the opening balance of {opening} and the booked entries of {booked} are {summed}"
     )]
@@ -106,12 +106,12 @@ pub enum Disagreement {
         opening: Decimal,
         /// The sum of the booked entries.
         booked: Decimal,
-        /// The opening balance and the booked entries.
+        /// The opening balance plus the booked entries.
         summed: Decimal,
         /// The closing balance that the document states.
         closing: Decimal,
     },
-    /// An entry in a currency other than its account's.
+    /// An entry is in a currency other than its account's.
     #[error("expected the account's currency {account}, found {found}")]
     EntryCurrency {
         /// The account's currency; cut and escaped when it is not a code.

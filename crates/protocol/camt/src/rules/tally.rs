@@ -26,15 +26,16 @@ pub(super) struct Tally {
 struct Booked {
     sum: Decimal,
     currency: Option<CurrencyCode>,
-    /// True once an entry is not booked yet, or has no sign, another currency or too many digits,
-    /// so that the document does not decide what was booked between its balances.
+    /// True after an entry that is not booked yet, or that has no sign, another currency or too
+    /// many digits, so that the document does not determine the amount booked between its balances.
     unclear: bool,
 }
 
 /// The entries that belong to one total of a bank transaction code.
 #[derive(Clone, Copy, Debug)]
 struct Stated {
-    /// True counts entries that are not yet booked, false booked ones, `None` all.
+    /// Selects the entries to count: `Some(true)` those not yet booked, `Some(false)` the booked
+    /// ones, `None` all.
     forecast: Option<bool>,
     totals: Totals,
 }
@@ -44,9 +45,9 @@ struct Stated {
 struct Totals {
     credits: Total,
     debits: Total,
-    /// Entries that are neither credit nor debit because their code is unknown.
+    /// The number of entries that are neither credit nor debit because their code is unknown.
     others: u64,
-    /// A sum is out of range, so that sums are not compared.
+    /// True if a sum is out of range, so that sums are not compared.
     overflown: bool,
 }
 
@@ -73,7 +74,7 @@ impl Tally {
     pub(super) fn count(&mut self, entry: &Entry) {
         self.all.add(&entry.direction, entry.amount.value());
         self.booked.add(entry);
-        // Without a stated code no key is needed, and making one for each entry takes time.
+        // Without a stated code no key is needed, and making a key for each entry would take time.
         if self.places.is_empty() {
             return;
         }
@@ -129,7 +130,7 @@ impl Tally {
             let Some(CountAndSum { entries, sum, .. }) = stated else {
                 continue;
             };
-            // With an unknown direction an entry may be missing in either half, so none is
+            // With an unknown direction an entry may be missing in either half, so neither is
             // compared.
             let summed = self.all.sum().map(|_| counted.sum);
             compare(
@@ -193,7 +194,7 @@ impl Totals {
                 Some(())
             }
         };
-        // Never reset: after one overflow the sum stays wrong.
+        // The mark is never reset: after one overflow the sum stays wrong.
         self.overflown |= added.is_none();
     }
 
@@ -201,7 +202,7 @@ impl Totals {
         self.credits.count + self.debits.count + self.others
     }
 
-    /// Returns the sum of all, where there is one.
+    /// Returns the sum of all entries; `None` if it is unknown.
     fn sum(&self) -> Option<Decimal> {
         let known = !self.overflown && self.others == 0;
         known
@@ -261,8 +262,8 @@ fn compare(
     }
 }
 
-/// Returns a key for a bank transaction code. Each part follows a character that XML does not have,
-/// so that keys are unambiguous.
+/// Returns a key for a bank transaction code. Each part is preceded by a character that XML does
+/// not allow, so that keys are unambiguous.
 fn key(code: &BankTransactionCode) -> String {
     let mut key = String::new();
     if let Some(domain) = &code.domain {
@@ -288,7 +289,7 @@ fn key(code: &BankTransactionCode) -> String {
     key
 }
 
-/// Returns the entries of a bank transaction code, as a finding names them.
+/// Returns the entries of a bank transaction code, in the form that findings have.
 fn named(code: &BankTransactionCode) -> CountedEntries {
     let domain = code.domain.as_ref().map(|domain| {
         let family = &domain.family;

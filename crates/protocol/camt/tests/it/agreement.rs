@@ -10,8 +10,8 @@ use bankrail_camt::AnyDocument;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Invented documents of each schema, as many that are changed, and as many of other versions that
-/// are taken to this one; `BANKRAIL_DOCUMENTS` sets it.
+/// Returns the number of invented documents for each schema, which is also that of changed
+/// documents and that of documents converted from other versions; `BANKRAIL_DOCUMENTS` sets it.
 fn count() -> usize {
     let count = std::env::var("BANKRAIL_DOCUMENTS").ok();
     count.map_or(12, |count| count.parse().unwrap())
@@ -91,8 +91,8 @@ fn disagreements(schema: Schema, file: &Path, folder: &Path) -> Vec<String> {
     wrong
 }
 
-/// The document changed in one place: an element dropped, doubled, renamed, emptied, given an
-/// attribute, another's value or a value of another version; or the whole of it under another
+/// Returns the document changed in one place: an element dropped, doubled, renamed, emptied, given
+/// an attribute, another's value or a value of another version; or the whole of it under another
 /// version.
 pub(crate) fn changed(xml: &str, schema: Schema, seed: usize) -> String {
     const NAMES: [&str; 18] = [
@@ -143,7 +143,7 @@ pub(crate) fn changed(xml: &str, schema: Schema, seed: usize) -> String {
                 .unwrap(),
             ..schema
         };
-        // Of the other version, under the namespace of this one.
+        // The document is of the other version, under the namespace of this one.
         let seed = u64::try_from(seed).unwrap();
         return other
             .invent(seed)

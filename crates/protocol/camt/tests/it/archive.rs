@@ -10,12 +10,12 @@ use flate2::write::GzEncoder;
 use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom, Write as _};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
-/// Made by Python's zipfile: a directory, deflated and stored documents, one as gzip, a PDF, an
-/// MT940, a document that is cut off, and a name that nobody should print.
+/// An archive made by Python's zipfile: a directory, deflated and stored documents, one as gzip, a
+/// PDF, an MT940, a document that is cut off, and a name that nobody should print.
 const PYTHON: &str = include_str!("archives/python.zip.base64");
-/// Made by Python's gzip.
+/// A file made by Python's gzip.
 const PYTHON_GZIP: &str = include_str!("archives/python.xml.gz.base64");
-/// Made by Info-ZIP 3.0: an encrypted document, and one in clear.
+/// An archive made by Info-ZIP 3.0: an encrypted document, and one in clear.
 const INFO_ZIP: &str = include_str!("archives/infozip.zip.base64");
 
 fn decoded(base64: &str) -> Vec<u8> {
@@ -24,7 +24,7 @@ fn decoded(base64: &str) -> Vec<u8> {
     engine.decode(base64).unwrap()
 }
 
-/// A document about an account with one entry.
+/// Returns a document about an account with one entry.
 fn document(account: &str) -> String {
     let schema = crate::family::Schema {
         message: 52,
@@ -51,8 +51,8 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// The content of a document: a line for each entry with the account before it, and one for an
-/// error.
+/// Returns the content of a document: a line for each entry with the account before it, and one for
+/// an error.
 fn lines(content: impl BufRead) -> Vec<String> {
     let mut account = String::new();
     let mut lines = Vec::new();
@@ -71,7 +71,8 @@ fn lines(content: impl BufRead) -> Vec<String> {
     lines
 }
 
-/// The name of each member, and its lines or why it is not read. An error of the archive ends it.
+/// Returns the name of each member, and its lines or why it is not read. An error of the archive
+/// ends it.
 fn read(source: impl Read + Seek, limits: ArchiveLimits) -> Vec<(String, Vec<String>)> {
     let mut archive = match Archive::new(source, limits) {
         Ok(archive) => archive,
@@ -103,7 +104,7 @@ fn read_all(bytes: Vec<u8>) -> Vec<(String, Vec<String>)> {
     read(Cursor::new(bytes), ArchiveLimits::default())
 }
 
-/// The error that ends the archive, or the only member's.
+/// Returns the error that ends the archive, or the only member's.
 fn error(bytes: Vec<u8>, limits: ArchiveLimits) -> ArchiveError {
     let mut archive = match Archive::new(Cursor::new(bytes), limits) {
         Ok(archive) => archive,
@@ -259,7 +260,7 @@ fn no_limit_is_passed_by_a_bomb() {
     // A gzip file of any size is made of gzip files.
     let gigabyte = gzip(&zeros[..1 << 20]).repeat(1 << 10);
     let nested = zip_of([("zeros.xml.gz", gzip(&zeros))]);
-    // Blocks without content, which only the bytes before them show.
+    // Blocks without content decompress to nothing, so only their compressed bytes show their size.
     let empty_blocks = [
         &gzip(b"")[..10],
         &[0, 0, 0, 0xff, 0xff].repeat(8 << 20 >> 2),
@@ -355,7 +356,7 @@ fn the_error_of_a_limit_is_found_in_the_error_of_the_reader() {
             let is_ratio = matches!(inside, Some(ArchiveError::Ratio { limit: 500 }));
             assert!(is_ratio, "{error}");
         } else {
-            // The next one is read all the same.
+            // The next member is read nevertheless.
             versions.push((member.name, reader.version()));
         }
     }
@@ -372,7 +373,7 @@ struct Described {
     offset: u32,
 }
 
-/// An archive with one stored member at its beginning, and this directory.
+/// Returns an archive with one stored member at its beginning, and this directory.
 fn by_hand(content: &[u8], directory: &[Described]) -> Vec<u8> {
     let mut crc = flate2::Crc::new();
     crc.update(content);
@@ -514,7 +515,7 @@ fn directories_that_lie_are_refused() {
         let error = error(bytes, limits).to_string();
         assert!(error.contains(expected), "{name}: {error}");
     }
-    // More bytes than there are: the size is only stated.
+    // The directory states more bytes than there are.
     let liar = alone(Described {
         size: u32::MAX - 1,
         ..one

@@ -177,7 +177,7 @@ fn a_header_of_another_message_is_a_finding() {
     assert!(AnyDocument::parse_with(&xml, &strict().deny_findings(true)).is_err());
 }
 
-/// A stack of wrappers, and of headers in them, made from a number.
+/// Returns a stack of wrappers, and of headers in them, made from a number.
 fn wrapped(seed: u64, document: &str) -> String {
     let choices = bytes(seed, 8);
     let mut xml = document.to_owned();
@@ -198,7 +198,7 @@ fn a_wrapped_document_is_read_as_the_bare_one() {
         let root = bare.find("<Document").unwrap();
         bare.drain(..root);
         if seed % 2 == 0 {
-            // Something to find in it.
+            // Adds an unknown element, so that there is a finding.
             bare = bare.replacen("</GrpHdr>", "<Unknown/></GrpHdr>", 1);
         }
         let xml = wrapped(seed, &bare);
@@ -238,7 +238,7 @@ fn documents_one_after_another_are_read_as_each_alone() {
         }
         let all = AnyDocument::parse_all(&input).unwrap_or_else(|error| panic!("{error}\n{input}"));
         assert_eq!(all.into_iter().map(read).collect::<Vec<_>>(), whole);
-        // As bytes of UTF-16, too, each with a mark.
+        // The documents are also read as UTF-16, each with a byte order mark.
         let wide: Vec<u8> = "\u{feff}"
             .chars()
             .chain(input.trim_start_matches('\u{feff}').chars())
@@ -259,7 +259,8 @@ fn documents_one_after_another_are_read_as_each_alone() {
     }
 }
 
-/// Several in one wrapper; the message, the version and the header are those of the document.
+/// Several documents are in one wrapper; the message, the version and the header are those of the
+/// current document.
 #[test]
 fn a_reader_tells_the_documents_of_one_wrapper_apart() {
     let header = HEADER.replace("053.001.08", "052.001.06");
@@ -299,7 +300,7 @@ fn a_reader_tells_the_documents_of_one_wrapper_apart() {
     assert!(error.to_string().contains("parse_all"), "{error}");
 }
 
-/// The error of the whole input, which is that of the reader.
+/// Returns the error of the whole input, which is that of the reader.
 fn refused(xml: &str, options: &ReadOptions) -> bankrail_camt::ReadError {
     let whole = AnyDocument::parse_all_with(xml, options).unwrap_err();
     let mut reader = AnyReader::new(xml.as_bytes(), *options);
@@ -444,7 +445,7 @@ fn damaged_inputs_are_read_alike_whole_and_as_a_stream() {
     assert!(read > 100 && refused > 100, "{read} {refused}");
 }
 
-/// Nothing that stands around documents takes memory without bound.
+/// The parts around documents take a bounded amount of memory.
 #[test]
 fn wrappers_and_headers_are_within_the_limits() {
     let bare = document(NEW);
@@ -466,7 +467,7 @@ fn wrappers_and_headers_are_within_the_limits() {
         };
         assert_eq!(*limit, expected);
     }
-    // What stands before a root is not kept, and each document has its own limit.
+    // Text before a root is not kept, and each document has its own limit.
     let many = format!("<!-- {long} -->{bare}<w>{bare}</w><w>{bare}</w>");
     assert_eq!(
         AnyDocument::parse_all_with(&many, &options).unwrap().len(),

@@ -57,7 +57,7 @@ fn codes_have_their_names() {
 #[test]
 fn only_combinations_of_the_list_are_listed() {
     for own in [
-        // Each code is in the list, the three together are not.
+        // Each code is in the list, but the combination is not.
         code("PMNT", "RCDT", "ESDD"),
         code("CAMT", "RCDT", "ESCT"),
         code("PMNT", "OTHR", "ESCT"),

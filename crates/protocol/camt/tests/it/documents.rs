@@ -1,4 +1,4 @@
-//! Small documents of each version, with what is right in them. All of it is invented.
+//! Small documents of each version, with the expected facts. All of it is invented.
 
 use crate::family::{Schema, VERSIONS, all, check, read, strict, write};
 use bankrail_camt::{
@@ -27,7 +27,7 @@ const ENTRIES: [[&str; 6]; 3] = [
     ["-0.50 AUD", "PDNG", "", "", "", "Fee"],
 ];
 
-/// The same document in a version of a message.
+/// Returns the same document in a version of a message.
 pub(crate) fn document(schema: Schema) -> String {
     let Schema { message, version } = schema;
     let (root, group) = match message {

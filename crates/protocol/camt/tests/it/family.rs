@@ -35,7 +35,7 @@ impl Schema {
         format!("urn:iso:std:iso:20022:tech:xsd:{}", self.name())
     }
 
-    /// The file of the schema; `None` when the shared data is not here.
+    /// Returns the file of the schema; `None` when the shared data is not here.
     pub(crate) fn file(self) -> Option<PathBuf> {
         let folder = shared("schema")?;
         let name = format!("{}.xsd", self.name());
@@ -49,9 +49,9 @@ impl Schema {
         Some(file)
     }
 
-    /// The type of the message in the model.
+    /// Returns the type of the message in the model.
     pub(crate) fn root(self) -> SchemaType {
-        // Here only, because a node has a method `check`, too.
+        // Imported only here, because a node has a method `check`, too.
         use bankrail_iso20022::__private::Node;
         match self.message {
             52 => report::Document::schema_type(),
@@ -60,7 +60,7 @@ impl Schema {
         }
     }
 
-    /// A document made from a number, always the same.
+    /// Returns a document made from a number, always the same.
     pub(crate) fn invent(self, seed: u64) -> String {
         let bytes = bytes(seed, 200 + usize::try_from(seed % 7).unwrap() * 250);
         match self.message {
@@ -94,7 +94,7 @@ pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
     .collect()
 }
 
-/// Reading that refuses what the schema refuses.
+/// Returns options that refuse every violation of the schema.
 pub(crate) fn strict() -> ReadOptions {
     ReadOptions::default().mode(Mode::Strict)
 }
@@ -123,8 +123,8 @@ pub(crate) fn check(document: &AnyDocument) -> Vec<Finding> {
     }
 }
 
-/// A folder of data that is not part of the project; `None` when `BANKRAIL_SHARED` does not say
-/// where it is.
+/// Returns a folder of data that is not part of the project; `None` when `BANKRAIL_SHARED` does not
+/// say where it is.
 fn shared(folder: &str) -> Option<PathBuf> {
     let Some(root) = std::env::var_os("BANKRAIL_SHARED") else {
         println!("BANKRAIL_SHARED not set: skipped");

@@ -61,8 +61,8 @@ fn sepa_reads_the_same_where_it_knows_the_version() {
                 .iter()
                 .map(ours)
                 .collect();
-            // It takes the owner of the account for the counterparty of a refund, and reads neither
-            // ultimate parties nor agents as parties.
+            // `sepa` takes the owner of the account for the counterparty of a refund, and does not
+            // read ultimate parties and agents as parties.
             let other = match name {
                 "reversal" => Some("Own Household"),
                 "pending" => Some(""),

@@ -1,5 +1,5 @@
-//! Ten forms of documents that banks send, in each of the 21 schemas, with what is right in them.
-//! All of it is invented.
+//! Ten forms of documents that banks send, in each of the 21 schemas, with the expected facts. All
+//! of it is invented.
 
 use crate::family::{Schema, all, check, strict, write};
 use bankrail_camt::{AnyDocument, Balance, EntryLine, EntryStatus, report::Report};
@@ -17,9 +17,9 @@ type Line = [&'static str; 6];
 #[derive(Clone, Copy)]
 enum Encoding {
     Utf8,
-    /// With a byte order mark.
+    /// UTF-8 with a byte order mark.
     Utf8Marked,
-    /// Little endian, with a byte order mark.
+    /// UTF-16, little endian, with a byte order mark.
     Utf16,
 }
 
@@ -171,7 +171,7 @@ impl Form {
     }
 }
 
-/// The facts of a report in the order of the table.
+/// Returns the facts of a report in the order of the table.
 fn facts(report: &Report) -> (String, [String; 3], Vec<[String; 6]>) {
     let balance = |balance: Option<&Balance>| {
         balance.map_or_else(String::new, |own| own.signed_money().unwrap().to_string())
@@ -209,7 +209,8 @@ fn each_form_says_what_is_right_in_each_version() {
     for schema in all() {
         for form in FORMS {
             let (name, bytes) = form.document(schema);
-            // Its transaction is in a foreign currency, for which 02 has no place.
+            // The transaction of this form is in a foreign currency, which version 02 cannot
+            // express.
             let is_foreign = name == "currency" && schema.version > 2;
             let expected: &[_] = if is_foreign {
                 &["TransactionCurrency"]

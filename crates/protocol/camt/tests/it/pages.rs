@@ -1,4 +1,4 @@
-//! Reports that were sent in several pages become one, and what is wrong with pages is named.
+//! Reports that were sent in several pages are merged, and faults of pages are reported.
 
 use crate::family::bytes;
 use bankrail_camt::report::{Document, Report};
@@ -14,7 +14,8 @@ struct Whole {
     sequence: u64,
     day: u64,
     header_pages: bool,
-    /// Each page states its own entries in its summary, otherwise each those of the whole.
+    /// True if the summary of each page counts the page's own entries; otherwise it counts all
+    /// entries.
     own_summaries: bool,
 }
 
@@ -33,7 +34,7 @@ impl Whole {
         }
     }
 
-    /// A message with the statement from entry to entry, with balances around it.
+    /// Returns a message with the statement from entry to entry, with balances around it.
     fn part(&self, from: usize, to: usize, page: Option<(usize, bool)>) -> Document {
         let pages = page.map(|(page, last)| {
             format!("Pgntn><PgNb>{page}</PgNb><LastPgInd>{last}</LastPgInd></")
@@ -103,7 +104,7 @@ impl Whole {
             )
             .unwrap();
         }
-        // As many banks, with the last page only.
+        // Like many banks, states the additional information on the last page only.
         if to == count {
             xml.push_str("<AddtlStmtInf>end</AddtlStmtInf>");
         }
@@ -118,7 +119,7 @@ impl Whole {
         self.part(0, self.entries.len(), None).reports.remove(0)
     }
 
-    /// The statement in pages, in any order but always the same.
+    /// Returns the statement in pages, in any order but always the same.
     fn pages(&self, seed: u64) -> Vec<Document> {
         let bytes = bytes(seed, 96);
         let mut cuts: Vec<usize> = (1..self.entries.len())
@@ -147,7 +148,7 @@ fn signed(amount: i64) -> String {
     format!("<Amt Ccy=\"AUD\">{amount}</Amt><CdtDbtInd>{direction}</CdtDbtInd>")
 }
 
-/// The report of a message, with its page.
+/// Returns the report of a message, with its page.
 fn report(message: &Document) -> Report {
     let mut report = message.reports[0].clone();
     let header = message.group_header.as_ref().unwrap();
@@ -169,7 +170,7 @@ fn merge(messages: impl IntoIterator<Item = Document>) -> MergedPages {
     merge_pages(messages.map(AnyDocument::Report))
 }
 
-/// The findings of a report alone.
+/// Returns the findings of a report alone.
 fn findings(report: &Report) -> Vec<Finding> {
     let mut document = Document::new(vec![report.clone()]);
     document.group_header = Some(GroupHeader::new("m".into()));

@@ -104,7 +104,7 @@ fn simple(restriction: roxmltree::Node<'_, '_>) -> Type {
     Type::Leaf(format!("{base} {}", facets.join(" ")).trim().to_owned())
 }
 
-/// A type of the model in a version: the first alternative in place of a later choice.
+/// Returns a type of the model in a version: the first alternative in place of a later choice.
 fn in_version(kind: SchemaType, version: u8) -> SchemaType {
     match kind.elements.first() {
         Some((_, first)) if kind.bare_until >= version => in_version(first(), version),
@@ -117,7 +117,7 @@ fn elements(kind: SchemaType, version: u8) -> Vec<&'static SchemaElement> {
     kind.elements.iter().filter(is_in).collect()
 }
 
-/// The simple types of a schema that a simple Rust type stands for.
+/// Returns the simple types of a schema that a simple Rust type stands for.
 fn leaves(kind: SchemaType, version: u8) -> Vec<String> {
     let path = kind.name.split('<').next().unwrap_or_default();
     let name = &kind.name[path.rfind(':').map_or(0, |colon| colon + 1)..];

@@ -1,5 +1,5 @@
-//! Documents of each version in each other version: what both can say stays, what is lost is
-//! reported.
+//! Documents of each version in each other version: what both versions can express is kept, and
+//! what is lost is reported.
 
 use crate::agreement::changed;
 use crate::family::{Schema, VERSIONS, all, strict};
@@ -91,7 +91,7 @@ fn damaged_there<M: Message>(xml: &str, to: u8) -> Vec<String> {
     }
 }
 
-/// A document of another version of the message, taken to this one.
+/// Returns a document of another version of the message, taken to this one.
 pub(crate) fn taken(schema: Schema, seed: u64) -> String {
     let versions: Vec<u8> = VERSIONS
         .filter(|version| *version != schema.version)
@@ -116,8 +116,8 @@ fn taken_to<M: Message>(xml: &str, to: u8) -> String {
     )
 }
 
-/// Two versions may have different elements under one name. One that the other version cannot hold
-/// is left out as a whole, and no empty element stays in its place.
+/// Two versions may have different elements under one name. An element that the other version
+/// cannot hold is left out completely, without an empty one in its place.
 #[test]
 fn an_element_of_another_form_is_left_out_and_reported_once() {
     let transaction = |content: &str| {
@@ -274,7 +274,7 @@ fn there_and_back<M: Message>(xml: &str, from: u8, to: u8) -> Vec<String> {
         .collect();
     let mut faults = Vec::new();
 
-    // Nothing is there that was not there before, but elements whose content is lost.
+    // No element is new, except elements whose content is lost.
     for (path, text) in &after {
         // In place of an agent, the party is empty.
         let around = &path[..path.len() - usize::from(path.ends_with(&[("Pty".to_owned(), 0)]))];
@@ -283,7 +283,7 @@ fn there_and_back<M: Message>(xml: &str, from: u8, to: u8) -> Vec<String> {
             faults.push(format!("added {} {text}", shown(path)));
         }
     }
-    // What is lost is reported, and the version cannot say it.
+    // What is lost is reported, and the version cannot express it.
     let lost: Vec<&Path> = before
         .keys()
         .filter(|path| !after.contains_key(*path))
@@ -306,7 +306,7 @@ fn there_and_back<M: Message>(xml: &str, from: u8, to: u8) -> Vec<String> {
     let left = what_remains(&there, &written);
     let is_valid = left.is_empty() && there.findings.iter().all(|one| !one.kind.is_schema());
     faults.extend(left);
-    // Back again, all of this is said as it was. An element that became empty may be left out.
+    // After the way back, all of this is as it was. An element that became empty may be left out.
     let values = |mut leaves: Leaves| {
         leaves.retain(|_, text| !text.is_empty());
         leaves
@@ -335,7 +335,7 @@ fn write<M: Message>(document: &M) -> String {
     engine::to_xml(document, &WriteOptions::default().incomplete(true)).unwrap()
 }
 
-/// True for a finding of something that is left out.
+/// Returns true for a finding of something that is left out.
 fn is_loss(kind: &FindingKind) -> bool {
     use FindingKind::{UnexpectedText, UnknownAttribute, UnknownElement};
     matches!(
@@ -344,8 +344,8 @@ fn is_loss(kind: &FindingKind) -> bool {
     )
 }
 
-/// True when a loss is that of an element or of one around it. An element that may not repeat in
-/// the version is reported without its number.
+/// Returns true when a loss is that of an element or of one around it. An element that may not
+/// repeat in the version is reported without its number.
 fn covers(loss: &LossPath, path: &Path) -> bool {
     let is_same = |(loss, path): (&(String, Option<usize>), &(String, usize))| {
         loss.0 == path.0 && loss.1.is_none_or(|index| index == path.1)
@@ -422,7 +422,7 @@ impl Dropped {
     }
 }
 
-/// True when an element has all that the schema of a version demands of it.
+/// Returns true when an element has all that the schema of a version demands of it.
 fn is_whole<M: Message>(before: &Leaves, path: &[(String, usize)], version: u8) -> bool {
     let mut of = Some((M::schema_type(), version));
     for (name, _) in path {
@@ -476,7 +476,8 @@ fn child(kind: SchemaType, version: u8, name: &str) -> Option<(SchemaType, u8)> 
     ))
 }
 
-/// True when the schema of a version has a value at a path, or an element that has only elements.
+/// Returns true when the schema of a version has a value at a path, or an element that has only
+/// elements.
 fn can_say<M: Message>(path: &Path, version: u8, has_elements: bool) -> bool {
     let mut of = Some((M::schema_type(), version));
     for (name, _) in path {
@@ -565,7 +566,7 @@ fn collect(
     }
 }
 
-/// The text with the currency; of supplementary data the markup.
+/// Returns the text with the currency; of supplementary data the markup.
 fn text(node: roxmltree::Node<'_, '_>) -> String {
     let markup = node.children().find(|child| child.is_element());
     let text = node.text().unwrap_or_default();

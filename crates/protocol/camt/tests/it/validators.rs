@@ -28,8 +28,8 @@ fn xmllint(schema: &Path, files: &[PathBuf]) -> Verdicts {
             .unwrap();
         for line in String::from_utf8_lossy(&run.stderr).lines() {
             if let Some(file) = line.strip_suffix(" validates") {
-                // After an undeclared prefix, of which it has told before, it validates all the
-                // same.
+                // An undeclared prefix has been reported before this line; the validator continues
+                // after it.
                 verdicts.entry(file.into()).or_insert(true);
             } else if let Some(file) = line.strip_suffix(" fails to validate") {
                 verdicts.insert(file.into(), false);

@@ -4,18 +4,19 @@ use bankrail_camt::IsoDateTime;
 use bankrail_values::ValueError;
 use std::fmt;
 
-/// The digits after the seconds in a time that is made for a report (Default: "Statement payload").
+/// The number of fraction digits in a creation time made for a report (Default: "Statement
+/// payload").
 const FRACTION_DIGITS: u8 = 3;
 const EXPECTED: &str = "a creation time with fraction digits and offset";
 
-/// When a report was created, `CreDtTm`: a time with fraction digits and offset (Specification:
-/// "Statement payload").
+/// The time at which a report was created, `CreDtTm`, with fraction digits and an offset
+/// (Specification: "Statement payload").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreationTime(IsoDateTime);
 
 impl CreationTime {
-    /// Makes a time with three fraction digits and the offset of `at`, as
-    /// [`IsoDateTime::from_time`] has it.
+    /// Makes a time with three fraction digits and the offset of `at`, as by
+    /// [`IsoDateTime::from_time`].
     #[must_use]
     pub fn from_time(at: time::OffsetDateTime) -> Self {
         Self(IsoDateTime::from_time(at, FRACTION_DIGITS))

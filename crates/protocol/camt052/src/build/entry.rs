@@ -1,4 +1,4 @@
-//! An entry with one transaction.
+//! A builder of an entry with one transaction.
 
 use super::BuildError;
 use super::report::{amount, direction};
@@ -36,10 +36,10 @@ pub struct EntryBuilder {
 }
 
 impl EntryBuilder {
-    /// Makes a builder of an entry of an amount, negative for a debit, booked on a day that is also
-    /// its value date. Its bank transaction codes are those of a domestic credit transfer:
-    /// received, `PMNT`, `RCDT`, `DMCT` (Specification: Statement payload, observed), or for a
-    /// debit issued, `PMNT`, `ICDT`, `DMCT`.
+    /// Makes a builder of an entry with an amount, which is negative for a debit, booked on a day
+    /// that is also its value date. The bank transaction code of the entry is that of a domestic
+    /// credit transfer: received, `PMNT`, `RCDT`, `DMCT` (Specification: Statement payload,
+    /// observed), or for a debit, issued, `PMNT`, `ICDT`, `DMCT`.
     #[must_use]
     pub fn new(amount: Money, booked: Date) -> Self {
         let family = if direction(amount) == Direction::Debit {
@@ -67,7 +67,7 @@ impl EntryBuilder {
         self
     }
 
-    /// Sets domain, family and sub-family of the bank transaction code.
+    /// Sets the domain, family and sub-family of the bank transaction code.
     #[must_use]
     pub fn bank_transaction_code(mut self, domain: &str, family: &str, sub_family: &str) -> Self {
         self.code = [domain, family, sub_family].map(str::to_owned);
@@ -88,7 +88,7 @@ impl EntryBuilder {
         self
     }
 
-    /// Adds one more `Refs/Prtry` with its kind.
+    /// Adds a reference of a proprietary kind, `Refs/Prtry`.
     #[must_use]
     pub fn reference(mut self, kind: &str, reference: &str) -> Self {
         self.references
@@ -129,7 +129,7 @@ impl EntryBuilder {
     /// Builds the entry.
     ///
     /// # Errors
-    /// [`BuildError::Amount`]. Texts are checked by
+    /// [`BuildError::Amount`] if the amount does not fit the schema. Texts are checked only by
     /// [`ReportBuilder::build`](crate::ReportBuilder::build).
     pub fn build(self) -> Result<Entry, BuildError> {
         let direction = direction(self.amount);

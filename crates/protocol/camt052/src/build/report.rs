@@ -1,4 +1,4 @@
-//! A statement from a balance and entries.
+//! A builder of a report from a balance and entries.
 
 use super::written::{TAIL, WrittenEntry, WrittenReport};
 use super::{BuildError, CreationTime};
@@ -12,7 +12,8 @@ use bankrail_values::{Currency, Date, Money, SimpleUuid};
 
 /// Builds the report of one account: group header, balance, summary and entries.
 ///
-/// The summary is computed: counts, sums and net over the entries, zeros when there are none.
+/// The summary is computed: counts, sums and the net amount of the entries, all zero without
+/// entries.
 ///
 /// ```
 /// use bankrail_camt052::{EntryBuilder, ReportBuilder, ReportIds};
@@ -53,7 +54,7 @@ pub struct ReportBuilder {
 pub struct ReportIds {
     /// The identifier of the message, `GrpHdr/MsgId`.
     pub message: SimpleUuid,
-    /// The identifier of the report in it, `Rpt/Id`.
+    /// The identifier of the report in the message, `Rpt/Id`.
     pub report: SimpleUuid,
 }
 
@@ -64,7 +65,8 @@ impl ReportBuilder {
     /// - `source`: the system that the figures come from, `RptgSrc/Prtry`.
     /// - `created_at`: the creation time.
     /// - `account`: the account's identifier, `Acct/Id/Othr/Id`.
-    /// - `balance`: negative when overdrawn; its currency is the account's.
+    /// - `balance`: the amount of the balance, negative when overdrawn; its currency is the
+    ///   account's.
     /// - `balance_date`: the date of the balance.
     #[must_use]
     pub fn new(
@@ -91,16 +93,16 @@ impl ReportBuilder {
         }
     }
 
-    /// Sets the kind of the balance. Specification: Statement payload, observed `ITAV`, the
-    /// default.
+    /// Sets the kind of the balance. The default is `ITAV` (Specification: Statement payload,
+    /// observed).
     #[must_use]
     pub fn balance_code(mut self, code: BalanceCode) -> Self {
         self.balance_code = code;
         self
     }
 
-    /// Sets the sub-type of the balance. Specification: Statement payload, observed `Current`, the
-    /// default.
+    /// Sets the sub-type of the balance. The default is `Current` (Specification: Statement
+    /// payload, observed).
     #[must_use]
     pub fn balance_sub_type(mut self, sub_type: impl Into<String>) -> Self {
         self.balance_sub_type = sub_type.into();
@@ -114,15 +116,15 @@ impl ReportBuilder {
         self
     }
 
-    /// Allows a currency that ISO 4217 does not list, such as a historic one. Default: it is
-    /// refused (Specification: "Statement payload").
+    /// Allows a currency that ISO 4217 does not list, such as a historic one. Default: such a
+    /// currency is refused (Specification: "Statement payload").
     #[must_use]
     pub fn allow_unlisted_currency(mut self) -> Self {
         self.unlisted_currency = true;
         self
     }
 
-    /// Adds an entry: an [`EntryBuilder`](crate::EntryBuilder), or an [`Entry`] as it is.
+    /// Adds an entry: an [`EntryBuilder`](crate::EntryBuilder), or an unchanged [`Entry`].
     #[must_use]
     pub fn entry<E>(mut self, entry: E) -> Self
     where
@@ -140,7 +142,7 @@ impl ReportBuilder {
         E: TryInto<Entry>,
         BuildError: From<E::Error>,
     {
-        // Entries are large: the memory of a list of them is used again.
+        // Entries are large, so the memory of a list is reused.
         match entries
             .into_iter()
             .map(E::try_into)
@@ -175,9 +177,9 @@ impl ReportBuilder {
         whole(header, report, summary)
     }
 
-    /// Builds the text of the report with these entries in place of the builder's. The text is that
-    /// of [`ReportBuilder::build`] with the same entries; only the part before the entries is made
-    /// and checked.
+    /// Builds the text of the report with these entries in place of the builder's. The text equals
+    /// that of [`ReportBuilder::build`] with the same entries, but only the part before the entries
+    /// is built and checked.
     ///
     /// # Errors
     /// [`BuildError`] when a value does not fit the message.
@@ -186,7 +188,7 @@ impl ReportBuilder {
         entries: &'a [&'a WrittenEntry],
     ) -> Result<WrittenReport<'a>, BuildError> {
         let own = self.balance.currency();
-        // Before the summary, which adds the amounts up.
+        // Checks the currencies before the summary adds up the amounts.
         if let Some(other) = entries
             .iter()
             .map(|entry| entry.amount().currency())
@@ -210,7 +212,7 @@ impl ReportBuilder {
         Ok(WrittenReport { head, entries })
     }
 
-    /// Makes everything before the summary.
+    /// Makes the parts of the report before the summary.
     fn head(self) -> Result<(GroupHeader, Report), BuildError> {
         let currency = self.balance.currency();
         if !self.unlisted_currency && !currency.is_listed() {

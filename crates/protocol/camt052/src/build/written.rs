@@ -1,10 +1,10 @@
-//! Entries as a message has them, and reports made of such entries.
+//! Entries that were written as XML before, and reports made of such entries.
 
 use super::{BuildError, ReportBuilder, ReportIds};
 use crate::{CurrencyCode, Direction, Document, Entry, ReadLimits, ReadOptions};
 use bankrail_values::{Decimal, Money, SimpleUuid, Timestamp};
 
-/// The shortest beginning of a message, up to its entries.
+/// The shortest possible beginning of a message, up to its entries.
 const HEAD: &str = concat!(
     r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>"#,
     "<GrpHdr><MsgId>0</MsgId><CreDtTm>1970-01-01T00:00:00Z</CreDtTm></GrpHdr>",
@@ -15,10 +15,10 @@ pub(super) const TAIL: &str = "</Rpt></BkToCstmrAcctRpt></Document>";
 const ENTRY: (&str, &str) = ("<Ntry>", "</Ntry>");
 
 /// The element `Ntry` of an entry, as this crate has written it, and the figures that a summary
-/// counts.
+/// needs.
 ///
-/// Such an entry goes into a report as it is, without being read, checked and written again:
-/// [`ReportBuilder::build_around`].
+/// [`ReportBuilder::build_around`] puts such an entry into a report unchanged, without reading,
+/// checking and writing it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenEntry {
     xml: String,
@@ -27,8 +27,8 @@ pub struct WrittenEntry {
 }
 
 impl WrittenEntry {
-    /// Writes an entry. It makes sure that a report can have the entry, and that the entry is the
-    /// same when it is read again.
+    /// Writes an entry, and checks that a report can contain it and that it does not change when it
+    /// is read again.
     ///
     /// # Errors
     /// [`BuildError`] if the message cannot carry the entry.
@@ -38,7 +38,7 @@ impl WrittenEntry {
             .currency()
             .and_then(CurrencyCode::to_currency)
             .ok_or(BuildError::Unfaithful)?;
-        // Any values will do, because only the entry is taken from this report.
+        // Uses any identifiers, because only the entry is taken from this report.
         let any = SimpleUuid::from_random_bytes([0; 16]);
         let ids = ReportIds {
             message: any,
@@ -57,7 +57,8 @@ impl WrittenEntry {
             .build()?
             .to_xml()
             .map_err(|_| BuildError::Unfaithful)?;
-        // From the first tag to the last one: markup that the entry keeps may have the same name.
+        // Takes the text from the first tag to the last one: markup that the entry keeps may have
+        // the same name.
         let place = xml.find(ENTRY.0).zip(xml.rfind(ENTRY.1));
         let xml = place
             .and_then(|(from, to)| xml.get(from..to + ENTRY.1.len()))
@@ -73,7 +74,7 @@ impl WrittenEntry {
 
     /// Makes an entry from the values of [`WrittenEntry::xml`], [`WrittenEntry::amount`] and
     /// [`WrittenEntry::direction`]. The caller vouches that they are unchanged, for example by a
-    /// checksum that is stored beside them: nothing is checked.
+    /// checksum that is stored with them; this function checks nothing.
     #[must_use]
     pub fn assume_written(xml: String, amount: Money, direction: Direction) -> Self {
         Self {
@@ -104,8 +105,8 @@ impl WrittenEntry {
     /// Reads the entry; `None` if the text is not that of one entry.
     #[must_use]
     pub fn read(&self) -> Option<Entry> {
-        // The length was bounded when it was written; a small entry may have parts that take more
-        // memory than text.
+        // Memory is not limited, because the length was bounded when the entry was written, and a
+        // small entry may have parts that take more memory than their text.
         let limits = ReadLimits::default().max_memory_per_byte(usize::MAX);
         let document = [HEAD, &self.xml, TAIL].concat();
         let parsed = Document::parse_with(document, &ReadOptions::default().limits(limits)).ok()?;
@@ -118,7 +119,7 @@ impl WrittenEntry {
     }
 }
 
-/// The text of a report around entries that were written before.
+/// The text of a report around entries that were written before, in parts.
 #[derive(Clone, Debug)]
 pub struct WrittenReport<'a> {
     pub(super) head: String,
@@ -126,7 +127,7 @@ pub struct WrittenReport<'a> {
 }
 
 impl WrittenReport<'_> {
-    /// Returns the parts of the XML text, one behind the other.
+    /// Returns the parts of the XML text in order.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         let entries = self.entries.iter().map(|entry| entry.xml());
         std::iter::once(&*self.head)

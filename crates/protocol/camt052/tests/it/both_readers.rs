@@ -47,7 +47,7 @@ fn assert_same(xml: &str, options: ReadOptions) -> (usize, usize) {
     assert_eq!(with, without, "{xml}");
     let (with, streamed, _) = in_pieces(xml, 1 << 20, options, true);
     assert_eq!(with, in_pieces(xml, 1 << 20, options, false).0, "{xml}");
-    // Pieces shorter than an element, most tags whole or not.
+    // The pieces are shorter than an element, and most contain either a whole tag or none.
     assert_eq!(
         in_pieces(xml, 61, options, true).0,
         in_pieces(xml, 61, options, false).0,
@@ -151,7 +151,7 @@ proptest! {
     }
 }
 
-/// The document with every element under the prefix `p`, which `root` declares beside other
+/// Returns the document with every element under the prefix `p`, which `root` declares beside other
 /// namespaces.
 fn prefixed(xml: &str, root: usize) -> String {
     const OURS: &str = "\"urn:iso:std:iso:20022:tech:xsd:camt.052.001.06\"";
@@ -293,7 +293,7 @@ fn an_entry_that_ends_in_a_later_piece_is_waited_for() {
     for xml in [plain.clone(), prefixed(&plain, 0)] {
         let (outcome, scanned, declined) = in_pieces(&xml, 1 << 20, ReadOptions::default(), true);
         assert!(outcome.is_ok());
-        // Only where a piece ends within the start tag.
+        // An entry is declined only where a piece ends within its start tag.
         assert!(scanned > 1_995 && declined == 0, "{scanned} {declined}");
     }
     // An end in memory, however it is spelled, is not waited for.
@@ -315,11 +315,13 @@ fn an_entry_that_ends_in_a_later_piece_is_waited_for() {
     let long = report(&(ENTRY.repeat(2) + &long + ENTRY));
     let (outcome, scanned, declined) = in_pieces(&long, 1 << 20, ReadOptions::default(), true);
     assert!(outcome.is_ok());
-    // All but the long entry and its narrative, and two of its children.
+    // The fast reader takes all but the long entry and its narrative, which it declines, and two
+    // other children of the long entry.
     assert_eq!((scanned, declined), (4 + 3 + 2, 2));
 }
 
-/// After two elements of a name in a row were left, none is read twice until one is taken again.
+/// After two elements of a name in a row were declined, the fast reader tries only each sixteenth
+/// until it takes one.
 #[test]
 fn elements_that_are_often_left_are_tried_now_and_then() {
     let odd = ENTRY.replace("<Sts>", "<Sts >");

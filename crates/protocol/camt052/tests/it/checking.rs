@@ -1,5 +1,5 @@
-//! Checking a document says what strict reading of the written document says, and what is read can
-//! be written.
+//! Checking a document reports the same as strict reading of the written document, and every
+//! document that was read can be written.
 
 use crate::both_readers::mutated;
 use crate::findings::document;
@@ -13,7 +13,7 @@ use bankrail_camt052::{
 const ENTRY: &str =
     r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
 
-/// Documents that are changed when the environment does not say how many.
+/// The number of documents that are changed, unless the environment sets it.
 const CHANGED: u64 = 400;
 
 fn kinds(findings: &[Finding]) -> Vec<(FindingKind, String)> {
@@ -23,8 +23,9 @@ fn kinds(findings: &[Finding]) -> Vec<(FindingKind, String)> {
         .collect()
 }
 
-/// Writes what was read, which is always possible; the check of it says what strict reading of what
-/// was written says. False when it is not written by default, because something is missing.
+/// Writes a document that was read, which is always possible, and compares its check with strict
+/// reading of the written text. Returns false if the document is not written by default, because
+/// something is missing.
 pub(crate) fn assert_checked_as_read(parsed: &Parsed, name: &str) -> bool {
     let written = parsed
         .document

@@ -1,4 +1,4 @@
-//! A part that cannot be read costs itself, never an entry or a document.
+//! A part that cannot be read is lost alone, never its entry or document.
 
 use crate::findings::document;
 use crate::invented::{full, numbered, strict};
@@ -31,7 +31,7 @@ const OUTSIDE: &str = "<RptPgntn><PgNb>1</PgNb><LastPgInd>true</LastPgInd></RptP
     <Bal><Tp><CdOrPrtry><Cd>INFO</Cd></CdOrPrtry></Tp><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><Dt>2021-07-29</Dt></Dt></Bal>\
     <TxsSummry><TtlNtries><NbOfNtries>2</NbOfNtries><Sum>10.00</Sum></TtlNtries></TxsSummry>";
 
-/// Amount, currency, sign and status.
+/// Returns the amount, currency, sign and status of an entry.
 fn needed(entry: &Entry) -> (String, String, String, String) {
     let amount = &entry.amount;
     (
@@ -45,7 +45,7 @@ fn needed(entry: &Entry) -> (String, String, String, String) {
     )
 }
 
-/// The entries of a document, read by every reader: each reads the same.
+/// Reads the entries of a document with every reader, and checks that all agree.
 fn entries(xml: &str) -> Vec<(String, String, String, String)> {
     let parsed = Document::parse(xml).unwrap_or_else(|error| panic!("{error}\n{xml}"));
     let slow = parse_counting::<Document>(xml, &ReadOptions::default(), false).0;
@@ -83,7 +83,7 @@ fn entries(xml: &str) -> Vec<(String, String, String, String)> {
     whole.iter().map(needed).collect()
 }
 
-/// The elements that a document can do without, as places in its text.
+/// Returns the elements that a document can do without, as places in its text.
 fn optional(xml: &str) -> Vec<Range<usize>> {
     const NEEDED: [&str; 6] = [
         "",
@@ -421,12 +421,12 @@ fn text_is_text_whatever_encoding_it_declares() {
         let mut stream = EntryReader::new(xml.as_bytes(), ReadOptions::default().text(true));
         assert!(stream.by_ref().all(|part| part.is_ok()));
         assert_eq!(stream.take_findings().len(), 1);
-        // The declaration is no matter of the schema, but of those who deny any finding.
+        // The declaration does not concern the schema, so only `deny_findings` refuses it.
         assert!(Document::parse_with(&xml, &strict()).is_ok());
         let deny = ReadOptions::default().deny_findings(true);
         assert!(Document::parse_with(&xml, &deny).is_err());
     }
-    // Bytes are what they declare.
+    // Bytes are decoded by their declaration.
     let xml = format!(
         "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{}",
         document("", &ENTRY.replace("Jane", "J\u{f6}rg"))

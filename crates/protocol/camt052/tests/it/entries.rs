@@ -1,5 +1,5 @@
-//! The questions of users about entries, transactions and balances: amounts with their sign,
-//! counterparties, references, totals.
+//! Amounts with their sign, counterparties, references and totals of entries, transactions and
+//! balances.
 
 use crate::findings::document;
 use bankrail_camt052::{
@@ -18,7 +18,7 @@ fn report(before: &str, entries: &str) -> Report {
         .remove(0)
 }
 
-/// An entry of one Australian dollar with this after its code.
+/// Returns an entry of one Australian dollar with this after its code.
 fn entry(direction: &str, before_code: &str, after_code: &str) -> Entry {
     let xml = format!(
         "<Ntry><NtryRef>e1</NtryRef><Amt Ccy=\"AUD\">1.00</Amt><CdtDbtInd>{direction}</CdtDbtInd>{before_code}\
@@ -120,7 +120,7 @@ fn empty_references_are_none() {
         "",
         &format!("<NtryDtls><TxDtls>{refs}</TxDtls></NtryDtls>"),
     );
-    // Those of the entry itself.
+    // Counts the references of the entry itself.
     assert_eq!(entry.references().count(), 2);
     let line = entry.lines().next().unwrap();
     assert_eq!((line.references().count(), line.end_to_end_id()), (2, None));

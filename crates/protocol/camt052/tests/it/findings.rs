@@ -8,7 +8,7 @@ use bankrail_camt052::{
 const ENTRY: &str =
     r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
 
-/// A document with a summary, some entries, and something after them.
+/// Returns a document with a summary, some entries, and something after them.
 pub(crate) fn document(before_entries: &str, entries: &str) -> String {
     format!(
         r#"<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.052.001.06"><BkToCstmrAcctRpt>
@@ -32,7 +32,7 @@ fn only(xml: &str) -> Finding {
     found.into_iter().next().unwrap()
 }
 
-/// The findings of a check of the model, for a document whose elements are in order.
+/// Returns the findings of a check of the model, for a document whose elements are in order.
 fn checked(xml: &str) -> Vec<(FindingKind, String)> {
     let parsed = Document::parse(xml).unwrap();
     let found = kinds(parsed.document.check());
@@ -379,8 +379,8 @@ fn credits_and_debits_are_summed_up_apart() {
     );
 }
 
-/// The entries have been counted before a summary behind them is read, so its totals of codes are
-/// not compared.
+/// A summary after the entries is read when they have been counted already, so its totals of codes
+/// are not compared.
 #[test]
 fn a_summary_behind_the_entries_is_compared_but_for_its_codes() {
     let code = "<BkTxCd><Prtry><Cd>NTRF</Cd></Prtry></BkTxCd>";
@@ -433,7 +433,7 @@ fn codes_of_entries_are_named_in_full() {
         let code = format!("<BkTxCd>{code}</BkTxCd>");
         let total =
             format!("<TtlNtriesPerBkTxCd><NbOfNtries>2</NbOfNtries>{code}</TtlNtriesPerBkTxCd>");
-        // Of the entries, one has the code.
+        // One of the entries has the code.
         let other = "<BkTxCd><Prtry><Cd>OTHR</Cd></Prtry></BkTxCd>";
         let entries = [
             ENTRY.replace("<BkTxCd/>", &code),

@@ -18,7 +18,7 @@ fn unlimited() -> ReadOptions {
     )
 }
 
-/// `count` texts, each made of its number.
+/// Returns `count` texts, each made of its number.
 fn numbered(count: usize, mut each: impl FnMut(usize, &mut String)) -> String {
     let mut text = String::new();
     (0..count).for_each(|number| each(number, &mut text));

@@ -19,12 +19,12 @@ pub(crate) fn bytes(seed: u64, length: usize) -> Vec<u8> {
     .collect()
 }
 
-/// A document made from bytes.
+/// Returns a document made from bytes.
 pub(crate) fn invented(bytes: &[u8]) -> Document {
     Document::arbitrary(&mut Unstructured::new(bytes)).unwrap()
 }
 
-/// A small or middling document made from a number.
+/// Returns a small or middling document made from a number.
 pub(crate) fn numbered(seed: u64) -> Document {
     invented(&bytes(seed, 200 + usize::try_from(seed % 7).unwrap() * 150))
 }
@@ -34,7 +34,7 @@ pub(crate) fn strict() -> ReadOptions {
     ReadOptions::default().mode(Mode::Strict)
 }
 
-/// A document whose one transaction has every large part, each made from bytes of its own.
+/// Returns a document whose one transaction has every large part, each made from bytes of its own.
 pub(crate) fn full(seed: u64) -> Document {
     let mut parts = 0;
     let mut more = || {

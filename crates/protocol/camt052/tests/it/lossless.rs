@@ -32,7 +32,7 @@ fn assert_lossless(name: &str, xml: &str, types: &Types) {
     assert_eq!(wrong, None, "{name}\n{xml}\n{written}");
 }
 
-/// The first difference between two elements of a type.
+/// Returns the first difference between two elements of a type.
 fn difference(
     left: Node<'_, '_>,
     right: Node<'_, '_>,

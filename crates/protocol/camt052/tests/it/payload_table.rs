@@ -33,7 +33,8 @@ fn entry(amount: &str) -> EntryBuilder {
     EntryBuilder::new(amount.parse().unwrap(), Date::parse("2021-07-29").unwrap())
 }
 
-/// A report with a credit that has everything, a debit, and a credit that has nothing optional.
+/// Returns a report with a credit that has everything, a debit, and a credit that has nothing
+/// optional.
 pub(crate) fn full() -> String {
     let everything = entry("25.00 AUD")
         .value_date(Date::parse("2021-07-30").unwrap())

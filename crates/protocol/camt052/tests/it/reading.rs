@@ -1,4 +1,5 @@
-//! Input that reading accepts and refuses beside the schema: XML, encodings, limits.
+//! Input that reading accepts and refuses for reasons other than the schema: XML, encodings,
+//! limits.
 
 use crate::findings::document;
 use bankrail_camt052::{
@@ -15,7 +16,8 @@ fn with_source(source: &str) -> String {
     document(&format!("<RptgSrc><Prtry>{source}</Prtry></RptgSrc>"), "")
 }
 
-/// The reporting source of a document, which is out of order; only its text matters.
+/// Returns the reporting source of a document, which the schema expects elsewhere; only its text
+/// matters here.
 fn source(bytes: impl Source) -> String {
     let parsed = Document::parse(bytes).unwrap_or_else(|error| panic!("{error:?}"));
     match &parsed.document.reports[0].source {
@@ -120,7 +122,7 @@ fn errors_say_where() {
     assert!(matches!(error.kind(), ReadErrorKind::Unreadable { found, .. } if found == "\"1e3\""));
 }
 
-/// `main` that returns an error prints its `Debug`.
+/// A `main` that returns an error prints the error's `Debug`.
 #[test]
 fn errors_print_where_and_why_in_one_line() {
     let read = error(document("", "<Ntry/>"));
@@ -232,7 +234,7 @@ fn encodings_are_those_declared_or_marked() {
             "{declared}"
         );
     }
-    // Processed as 1.0.
+    // XML 1.1 is processed as 1.0.
     assert_eq!(source(text("UTF-8").replace("='1.0'", "='1.1'")), "é€👍");
     for mark in [Some(0xFEFF_u32), None] {
         let declared = text("UTF-32");
@@ -353,7 +355,7 @@ fn limits_are_kept() {
     );
 }
 
-/// The same bound is named however a document is read.
+/// The error names the same bound in each way of reading.
 #[test]
 fn a_long_text_exceeds_the_same_limit_whole_and_in_pieces() {
     let limits = ReadLimits::default()

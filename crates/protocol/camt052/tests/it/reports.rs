@@ -13,7 +13,7 @@ fn report(before: &str, entries: &str) -> Report {
     parsed.document.reports.into_iter().next().unwrap()
 }
 
-/// The texts of the findings beyond the schema.
+/// Returns the texts of the findings beyond the schema.
 fn disagreements(findings: &[Finding]) -> Vec<String> {
     let found = findings.iter().map(|finding| &finding.kind);
     found
@@ -22,7 +22,7 @@ fn disagreements(findings: &[Finding]) -> Vec<String> {
         .collect()
 }
 
-/// The same of a whole document, of its model, and of a stream.
+/// Returns the same of a whole document, of its model, and of a stream.
 fn found(xml: &str) -> Vec<String> {
     let parsed = Document::parse(xml).unwrap();
     let whole = disagreements(&parsed.findings);
@@ -74,7 +74,7 @@ fn page(number: u32, last: bool) -> String {
     format!("<RptPgntn><PgNb>{number}</PgNb><LastPgInd>{last}</LastPgInd></RptPgntn>")
 }
 
-/// A document of a page, whose number stands before the time of creation.
+/// Returns a document of a page, whose number stands before the time of creation.
 fn paged(page: &str, before: &str, entries: &str) -> String {
     let xml = document(before, entries);
     xml.replace("<Rpt><Id>r</Id>", &format!("<Rpt><Id>r</Id>{page}"))
@@ -118,7 +118,7 @@ fn the_counterparty_is_never_the_accounts_own_party() {
         ("DBIT", "", "They ", "Own ", RETURN, Some("They")),
         ("CRDT", "", "Own ", "They ", "<RtrInf/>", Some("They")),
         ("DBIT", "", "They ", "Own ", "", Some("Own")),
-        // A bank that gives the parties of the return itself.
+        // The bank names the parties of the return itself, not those of the payment.
         ("DBIT", "", "Own 1", "They 2", RETURN, Some("They")),
         ("CRDT", REVERSED, "They 2", "Own 1", "", Some("They")),
         // Only one of them is named.
@@ -532,7 +532,7 @@ fn each_transaction_in_another_currency_than_its_entry_is_named() {
             "expected transaction 2 in the entry's currency AUD, found EUR"
         ]
     );
-    // Nothing is known of amounts without a currency.
+    // Amounts without a currency cannot be compared.
     for (from, to) in [(" Ccy=\"EUR\"", ""), (" Ccy=\"AUD\"", "")] {
         assert_eq!(found(&xml.replace(from, to)), [""; 0]);
     }
@@ -795,7 +795,7 @@ fn the_inputs_of_public_reports_are_read_as_their_index_says() {
     }
 }
 
-/// The XML files of a folder and of those below it.
+/// Returns the XML files of a folder and of those below it.
 fn xml_files(folder: &Path) -> Vec<std::path::PathBuf> {
     let entries = std::fs::read_dir(folder)
         .unwrap()

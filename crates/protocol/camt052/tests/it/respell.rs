@@ -6,7 +6,7 @@ use crate::types::{Types, child_type, name_of};
 use bankrail_camt052::NAMESPACE;
 use roxmltree::{Node, NodeType};
 
-/// Another spelling for each seed. The content of envelopes stays as it is.
+/// Returns another spelling for each seed. The content of envelopes stays as it is.
 pub(crate) fn respell(xml: &str, seed: u64, types: &Types) -> String {
     let tree = roxmltree::Document::parse(xml).unwrap();
     let prefix = ["", "c:", "a.b-c:"][usize::try_from(seed % 3).unwrap()];
@@ -91,7 +91,7 @@ impl Respeller<'_> {
         ));
     }
 
-    /// The same value of a type.
+    /// Returns the same value of a type.
     fn value(&mut self, text: &str, kind: &str) -> String {
         let number = kind.contains("[decimal") || kind.contains("Amount");
         match ((self.roll)(8), text.strip_prefix('-')) {

@@ -83,14 +83,14 @@ fn strict_reading_agrees_with_foreign_validators() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// True if an element states its type. Strict reading does not resolve `xsi:type`: it refuses the
-/// attribute on an element of the message, and does not judge it in supplementary data.
+/// Returns true if an element states its type. Strict reading does not resolve `xsi:type`: it
+/// refuses the attribute on an element of the message, and does not judge it in supplementary data.
 fn states_a_type(xml: &str) -> bool {
     xml.contains("xsi:type=")
 }
 
-/// True if there is a whole message in supplementary data. Strict reading keeps it as it is; the
-/// validators judge it, because the schema declares its root.
+/// Returns true if there is a whole message in supplementary data. Strict reading keeps it as it
+/// is; the validators judge it, because the schema declares its root.
 fn holds_a_message(xml: &str) -> bool {
     xml.split_once("SplmtryData").is_some_and(|(_, rest)| {
         rest.split('<').any(|tag| {

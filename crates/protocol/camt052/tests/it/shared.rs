@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// A folder of the shared data; `None` when `BANKRAIL_SHARED` does not say where it is.
+/// Returns a folder of the shared data; `None` when `BANKRAIL_SHARED` does not say where it is.
 pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
     let Some(root) = std::env::var_os("BANKRAIL_SHARED") else {
         println!("BANKRAIL_SHARED not set: skipped");

@@ -146,7 +146,7 @@ const OPEN: &str = "AccountIdentification BalanceSubType BankTransactionDomain B
     OrganisationIdentification PersonIdentification Purpose RePresentmentReason ReportingSource ReturnReason \
     TaxAmountType TechnicalInputChannel";
 
-/// True when the text is of the type.
+/// Returns true when the text is of the type.
 fn is_of(name: &str, text: &str) -> bool {
     match name {
         "ActiveCurrencyAndAmount_SimpleType"

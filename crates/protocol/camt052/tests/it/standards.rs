@@ -32,14 +32,14 @@ const ENVELOPE: &str = "<NtryDtls><TxDtls><Amt Ccy=\"AUD\">5.00</Amt><CdtDbtInd>
 /// An entry's narrative, which the fast reader reads.
 const NARRATIVE: &str = "<AddtlNtryInf>TEXT</AddtlNtryInf>";
 
-/// The supplementary data that was read.
+/// Returns the supplementary data that was read.
 fn envelope(parsed: &Parsed) -> &str {
     parsed.document.reports[0].entries[0].details[0].transactions[0].supplementary_data[0]
         .envelope
         .as_xml()
 }
 
-/// Reads a document in every way that there is.
+/// Reads a document with every reader.
 fn read(bytes: &[u8], options: ReadOptions) -> Result<Parsed, ReadError> {
     let said = |read: &Result<Parsed, ReadError>| match read {
         Ok(parsed) => format!("{:?}", parsed),
@@ -63,7 +63,8 @@ fn read(bytes: &[u8], options: ReadOptions) -> Result<Parsed, ReadError> {
     read
 }
 
-/// The forms of a document that a byte order mark proves: UTF-8, and UTF-16 of both byte orders.
+/// Returns the forms of a document that a byte order mark proves: UTF-8, and UTF-16 of both byte
+/// orders.
 fn marked(text: &str) -> [(&'static str, Vec<u8>); 3] {
     let marked = format!("\u{feff}{text}");
     let wide = |bytes: fn(u16) -> [u8; 2]| marked.encode_utf16().flat_map(bytes).collect();
@@ -74,7 +75,7 @@ fn marked(text: &str) -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// The cases of a suite: those that the reader passed, those that it was not asked, by reason, and
+/// The cases of a suite: those that the reader passed, those that were skipped, by reason, and
 /// those that it failed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Report {
@@ -92,7 +93,7 @@ impl Report {
         *self.excluded.entry(reason.to_owned()).or_default() += 1;
     }
 
-    /// Fails when a case did, and when there was none.
+    /// Fails if a case failed, and if there was none.
     fn assert_passed(&self) {
         println!("{self}");
         assert!(self.failed.is_empty(), "{}", self.failed.join("\n"));
@@ -115,8 +116,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// The folder that a variable names; `None` when the variable is not set. A folder that does not
-/// hold the suite is the runner's to refuse.
+/// Returns the folder that a variable names; `None` when the variable is not set. A folder that
+/// does not hold the suite is the runner's to refuse.
 fn suite(variable: &str) -> Option<PathBuf> {
     let folder = std::env::var_os(variable);
     if folder.is_none() {
@@ -125,7 +126,7 @@ fn suite(variable: &str) -> Option<PathBuf> {
     folder.map(PathBuf::from)
 }
 
-/// A new folder with these files, for a test of a runner.
+/// Returns a new folder with these files, for a test of a runner.
 fn folder(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&root);

@@ -1,7 +1,7 @@
-//! The facts that the model states about each element, as its reader reports them: whether it may
-//! be missing, how often it may occur, the lengths, codes and forms of its text. The tests with the
+//! The facts that the model states about each element, as its reader reports them: the minimum and
+//! maximum number of occurrences, and the lengths, codes and forms of its text. The tests with the
 //! listing of the schema camt.052.001.06 (ISO 20022), and with foreign validators, show that the
-//! model agrees with it; digests hold each line of the model where the schema is not at hand. A
+//! model agrees with it; digests hold each line of the model where the schema is not available. A
 //! failure prints the lines that belong into `stated_schema.txt`: take them over only when those
 //! other tests pass.
 
@@ -79,7 +79,7 @@ pub(crate) fn assert_digests(lines: impl IntoIterator<Item = String>, digests: &
     );
 }
 
-/// The path of an element from the root.
+/// Returns the path of an element from the root.
 pub(crate) fn path_of(node: roxmltree::Node<'_, '_>) -> String {
     let names = node
         .ancestors()
@@ -92,7 +92,7 @@ pub(crate) fn path_of(node: roxmltree::Node<'_, '_>) -> String {
         .fold(String::new(), |path, name| format!("{path}/{name}"))
 }
 
-/// The first finding of the schema, or why there is none.
+/// Returns the first finding of the schema, or the reason why there is none.
 fn told(xml: &str) -> Option<String> {
     let parsed = Document::parse_with(xml, &ReadOptions::default().keep_unreadable(true));
     let told = |finding: &Finding| finding.kind.to_string();

@@ -13,7 +13,7 @@ use std::sync::{Arc, LazyLock};
 /// This many invented documents have every element.
 const SEEDS: u64 = 120;
 
-/// The elements of each type, where the schema is at hand.
+/// The elements of each type, where the schema is available.
 #[test]
 fn each_element_is_of_the_type_that_the_schema_says() {
     let Some(types) = types() else { return };
@@ -39,7 +39,7 @@ fn each_element_is_of_the_type_that_the_schema_says() {
     assert!(missed.is_empty(), "{missed:?}");
 }
 
-/// Digests hold the same where it is not at hand.
+/// Digests check the same where the schema is not available.
 #[test]
 fn each_element_is_of_one_type() {
     let lines = ELEMENTS
@@ -105,7 +105,7 @@ pub(crate) static ELEMENTS: LazyLock<Elements> = LazyLock::new(|| {
     found
 });
 
-/// The type of the element at a path.
+/// Returns the type of the element at a path.
 fn type_at(path: &str) -> SchemaType {
     let below = path.split('/').skip(3);
     below.fold(Document::schema_type(), |kind, name| {

@@ -5,7 +5,7 @@ use bankrail_camt052::Document;
 use bankrail_iso20022::__private::{MANY, Node, SchemaElement, SchemaType};
 use std::collections::BTreeMap;
 
-/// The complex types and lists of codes of the model, by their names in the schema.
+/// Returns the complex types and lists of codes of the model, by their names in the schema.
 fn stated() -> BTreeMap<&'static str, SchemaType> {
     let mut found = BTreeMap::new();
     let mut open = vec![Document::schema_type()];
@@ -20,13 +20,14 @@ fn stated() -> BTreeMap<&'static str, SchemaType> {
     found
 }
 
-/// The elements of a type in version 06.
+/// Returns the elements of a type in version 06.
 pub(crate) fn elements_of(kind: SchemaType) -> impl Iterator<Item = &'static SchemaElement> {
     let elements = kind.elements.iter();
     elements.filter(|(field, _)| (field.since..=field.until).contains(&6))
 }
 
-/// A type as version 06 has it: some later choice is the content of its first alternative there.
+/// Returns a type as version 06 has it: some later choice is the content of its first alternative
+/// there.
 pub(crate) fn bare(kind: SchemaType) -> SchemaType {
     match kind.elements.first() {
         Some((_, first)) if kind.bare_until >= 6 => first(),
@@ -39,14 +40,14 @@ fn is_simple(kind: SchemaType) -> bool {
     kind.elements.is_empty() && kind.codes.is_empty()
 }
 
-/// The name of a type of the schema, or that of a simple Rust type without its path.
+/// Returns the name of a type of the schema, or that of a simple Rust type without its path.
 pub(crate) fn short_name(kind: SchemaType) -> &'static str {
     let path = kind.name.split('<').next().unwrap_or_default();
     &kind.name[path.rfind(':').map_or(0, |colon| colon + 1)..]
 }
 
-/// True when a type of the model is the one that the listing of the schema has: the same complex
-/// type, the same codes, or a simple type with the same facets.
+/// Returns true when a type of the model is the one that the listing of the schema has: the same
+/// complex type, the same codes, or a simple type with the same facets.
 pub(crate) fn is_of(kind: SchemaType, listed: &str) -> bool {
     if !kind.codes.is_empty() {
         let is_of = |code: &&&str| {
@@ -67,7 +68,7 @@ pub(crate) fn is_of(kind: SchemaType, listed: &str) -> bool {
     }
 }
 
-/// The schema's type and facets of a simple Rust type.
+/// Returns the schema's type and facets of a simple Rust type.
 fn simple(kind: &str) -> Vec<String> {
     let facets = |names: &[&str], facets: &str| {
         names

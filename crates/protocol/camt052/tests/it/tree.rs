@@ -1,8 +1,8 @@
-//! A generic tree of a document, to compare with.
+//! A generic tree of a document, for comparisons.
 
 use std::io::{BufRead, Read};
 
-/// The leaves of a document: path and text, attributes as `path/@name`.
+/// Returns the leaves of a document: path and text, attributes as `path/@name`.
 pub(crate) fn leaves(xml: &str) -> Vec<(String, String)> {
     let tree = roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}\n{xml}"));
     let mut leaves = Vec::new();
@@ -65,7 +65,7 @@ fn same(left: &str, right: &str) -> bool {
         || time_without_zeros(left).is_some_and(|left| Some(left) == time_without_zeros(right))
 }
 
-/// A time of the day without the zeros at the end of its fraction.
+/// Returns a time of the day without the zeros at the end of its fraction.
 fn time_without_zeros(text: &str) -> Option<String> {
     bankrail_iso20022::IsoDateTime::parse(text).ok()?;
     let seconds = text.find('T')? + "T00:00:00".len();
@@ -79,7 +79,7 @@ fn time_without_zeros(text: &str) -> Option<String> {
     ))
 }
 
-/// The texts of the leaves below a path.
+/// Returns the texts of the leaves below a path.
 pub(crate) fn texts(xml: &str, path: &str) -> Vec<String> {
     leaves(xml)
         .into_iter()

@@ -9,7 +9,7 @@ pub(crate) type Element = (String, String, String);
 /// The types of the schema: name to whether it is a choice, and its elements.
 pub(crate) type Types = BTreeMap<String, (bool, Vec<Element>)>;
 
-/// The complex types of the schema; `None` when they are not here.
+/// Returns the complex types of the schema; `None` when they are not here.
 pub(crate) fn types() -> Option<Types> {
     let types = parse(&std::fs::read_to_string(shared("schema")?.join("types.txt")).unwrap());
     assert_eq!(types.len(), 162);
@@ -54,7 +54,8 @@ fn parse(text: &str) -> Types {
     types
 }
 
-/// The type and facets of a child of an element of a complex type; empty where the schema has none.
+/// Returns the type and facets of a child of an element of a complex type; empty where the schema
+/// has none.
 pub(crate) fn child_type<'a>(types: &'a Types, parent: &str, child: &str) -> &'a str {
     let elements = types.get(parent).map_or(&[][..], |(_, elements)| elements);
     elements
@@ -63,7 +64,7 @@ pub(crate) fn child_type<'a>(types: &'a Types, parent: &str, child: &str) -> &'a
         .map_or("", |(.., kind)| kind)
 }
 
-/// The name of a type without its facets.
+/// Returns the name of a type without its facets.
 pub(crate) fn name_of(kind: &str) -> &str {
     kind.split(' ').next().unwrap_or_default()
 }

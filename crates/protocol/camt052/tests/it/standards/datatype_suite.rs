@@ -358,7 +358,7 @@ fn plain(datatype: &Datatype, text: &str) -> String {
     }
 }
 
-/// True for a value that the datatype has and the type of the message has not.
+/// Returns true for a value that the datatype has and the type of the message has not.
 fn is_beyond(datatype: &Datatype, plain: &str) -> bool {
     match datatype.name {
         "decimal" => {
@@ -402,7 +402,7 @@ const ROWS: &[Row] = &[
     ("list", "", "1 2", true),
 ];
 
-/// A small suite of the rows.
+/// Returns a small suite of the rows.
 fn small_suite(name: &str, rows: &[Row], contributor: &str) -> Result<Report, String> {
     let mut files: Vec<(String, String)> = Vec::new();
     let mut set = format!(

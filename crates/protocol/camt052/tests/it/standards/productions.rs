@@ -308,7 +308,7 @@ const CASES: &[Case] = &[
     ("N7 processing conformance", Content, "&a:b;", Malformed, "an entity with a colon"),
 ];
 
-/// The documents of a case.
+/// Returns the documents of a case.
 fn documents((_, place, text, ..): &Case) -> Vec<String> {
     let within = |place: &str, text: &str| {
         let (before, after) = around(place);

@@ -218,8 +218,8 @@ impl Source {
         }
     }
 
-    /// True when the declaration states an encoding other than the mark. That is an error (4.3.3),
-    /// which the reader does not make of it: the mark is what the bytes prove.
+    /// Returns true when the declaration states an encoding other than the mark. That is an error
+    /// (4.3.3), which the reader does not make of it: the mark is what the bytes prove.
     fn mark_overrides(&self) -> bool {
         let declaration = decode(self.form, &self.declaration).unwrap_or_default();
         let name = match self.form {
@@ -230,8 +230,8 @@ impl Source {
         !self.mark.is_empty() && self.declares_encoding && !agrees
     }
 
-    /// The document with this content in its envelope, and what is before and behind the document
-    /// element.
+    /// Returns the document with this content in its envelope, and what is before and behind the
+    /// document element.
     fn document(&self, prolog: &[u8], content: &[u8], epilog: &[u8]) -> Vec<u8> {
         let (before, after) = around(ENVELOPE);
         [
@@ -556,7 +556,7 @@ const BARE: &str = r#"
 <TEST TYPE="valid" ID="now" URI="top.xml" SECTIONS="4" EDITION="5" VERSION="1.0 1.1"/>
 <TEST TYPE="valid" ID="names" URI="top.xml" SECTIONS="4" NAMESPACE="no"/>"#;
 
-/// A small suite, with these replaced in its catalogues.
+/// Returns a small suite, with these replaced in its catalogues.
 fn small_suite(name: &str, replaced: &[(&str, &str)]) -> Result<Report, String> {
     let catalogue = |text: &str| {
         replaced
