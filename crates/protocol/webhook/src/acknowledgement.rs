@@ -21,20 +21,21 @@ impl Acknowledgement {
     /// The status that the specification fixes.
     pub const RECEIVED: &'static str = "RCVD";
 
-    /// An acknowledgement with this identifier and the status `RCVD`.
+    /// Returns an acknowledgement with this identifier and the status `RCVD`.
     #[must_use]
     pub fn received(id: HyphenatedUuid) -> Self {
         Self::new(id, Self::RECEIVED.to_owned())
     }
 
-    /// An acknowledgement whose identifier is a random (version 4) UUID made from 16 random bytes.
+    /// Returns an acknowledgement whose identifier is a random (version 4) UUID made from 16 random
+    /// bytes.
     #[must_use]
     #[doc(hidden)]
     pub fn from_random_bytes(random: [u8; 16]) -> Self {
         Self::received(HyphenatedUuid::from_random_bytes(random))
     }
 
-    /// True when the status is `RCVD`.
+    /// Returns true when the status is `RCVD`.
     #[must_use]
     pub fn is_received(&self) -> bool {
         self.status == Self::RECEIVED
@@ -43,9 +44,9 @@ impl Acknowledgement {
     /// Reads a body of at most 64 KiB. Unknown members are kept.
     ///
     /// # Errors
-    /// [`MessageError`].
+    /// [`MessageError`] if the body is not an acknowledgement.
     pub fn from_json(json: &[u8]) -> Result<Self, MessageError> {
-        // The text is a peer's, and has two short members.
+        // The body comes from a peer, and an acknowledgement has only two short members.
         const MAX_BYTES: usize = 64 * 1024;
         let value = bankrail_values::json::read(json, &json::LIMITS.max_document_bytes(MAX_BYTES))?;
         Self::read(&value, &mut Context::default())

@@ -22,8 +22,8 @@ use std::fmt;
 /// - `ORGN`: at most 256 printable ASCII characters, lower case, no white space at the ends.
 ///   Strict: at least 2 characters.
 ///
-/// Digits are ASCII digits. The strict rules are those of the public pattern (Default). A program
-/// can judge only in part if an `ORGN` alias names an organisation and a description or location:
+/// Digits are ASCII digits. The strict rules are those of the public pattern (Default). Whether an
+/// `ORGN` alias names both an organisation and a description or location can only be estimated:
 /// [`Alias::may_describe`].
 ///
 /// ```
@@ -44,7 +44,8 @@ impl Alias {
     /// Checks the specification's rule.
     ///
     /// # Errors
-    /// [`AliasError::Format`]; [`AliasError::UnknownType`] for a type without a rule.
+    /// [`AliasError::Format`] if the text breaks the rule; [`AliasError::UnknownType`] for a type
+    /// without a rule.
     pub fn parse(alias_type: &AliasType, text: &str) -> Result<Self, AliasError> {
         Self::check(alias_type, text, false)
     }
@@ -96,22 +97,22 @@ impl Alias {
         })
     }
 
-    /// False for an `ORGN` alias of a single word, which cannot name both the organisation and a
-    /// description or location (Specification: "Payment alias (PayID) formats"). Words consist of
-    /// letters and digits (Default). It is advice:
+    /// Returns false for an `ORGN` alias of a single word, which cannot name both the organisation
+    /// and a description or location (Specification: "Payment alias (PayID) formats"). Words
+    /// consist of letters and digits (Default). The result is advice:
     /// [`Rule::OrganisationWords`](crate::Rule::OrganisationWords).
     #[must_use]
     pub fn may_describe(&self) -> bool {
         self.alias_type != AliasType::Organisation || pattern::has_two_words(&self.text)
     }
 
-    /// The type.
+    /// Returns the type.
     #[must_use]
     pub fn alias_type(&self) -> &AliasType {
         &self.alias_type
     }
 
-    /// The alias.
+    /// Returns the alias.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text

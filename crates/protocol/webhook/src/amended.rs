@@ -6,7 +6,7 @@ use bankrail_values::Date;
 use bankrail_values::json::JsonValue;
 
 /// A member of an amendment. Default: only changed members are present, and a mark stands for a
-/// cleared one.
+/// cleared value.
 ///
 /// | type | mark for cleared |
 /// |---|---|
@@ -22,20 +22,20 @@ use bankrail_values::json::JsonValue;
     reason = "a member is there, cleared or not there"
 )]
 pub enum Amended<T> {
-    /// Not in the message: unchanged.
+    /// The member is not in the message: its value is unchanged.
     #[default]
     Absent,
-    /// The new value.
+    /// The member was changed to this value.
     Changed(T),
-    /// The value was removed.
+    /// The value was removed, and the message has this crate's mark for it.
     Cleared,
-    /// The value was removed, marked by `-` where this crate writes another mark. Made by reading a
-    /// time.
+    /// The value of a time was removed, and the message marks this by `-`, which this crate does
+    /// not write for a time.
     ClearedByDash,
 }
 
 impl<T> Amended<T> {
-    /// The new value, if there is one.
+    /// Returns the new value, if there is one.
     #[must_use]
     pub fn changed(&self) -> Option<&T> {
         match self {
@@ -44,13 +44,13 @@ impl<T> Amended<T> {
         }
     }
 
-    /// True when the member is not in the message.
+    /// Returns true when the member is not in the message.
     #[must_use]
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// True when the value was removed, by either mark.
+    /// Returns true when the value was removed, by either mark.
     #[must_use]
     pub fn is_cleared(&self) -> bool {
         matches!(self, Self::Cleared | Self::ClearedByDash)
@@ -74,18 +74,18 @@ impl<T> From<T> for Amended<T> {
 
 /// A type that has a mark for "cleared".
 pub(crate) trait Clearable: Sized {
-    /// The mark, as the JSON that is written.
+    /// The mark that is written, as JSON.
     const CLEARED: &'static str = DASH;
-    /// All marks that are read.
+    /// All marks that are accepted in reading, as JSON.
     const MARKS: &'static [&'static str] = &[Self::CLEARED];
 
-    /// Reads a mark, escaped in any way. `None` for any other value.
+    /// Reads a mark, which may have escapes. Returns `None` for any other value.
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
         is_text(value, Self::CLEARED).then_some(Amended::Cleared)
     }
 }
 
-/// True when `value` is the text that `mark` quotes.
+/// Returns true when `value` is the text in the quotation marks of `mark`.
 fn is_text(value: &JsonValue<'_>, mark: &str) -> bool {
     // No mark has a character that must be escaped.
     value.as_str() == Some(mark.trim_matches('"'))
@@ -130,7 +130,7 @@ impl Clearable for MessageAmount {
     const CLEARED: &'static str = r#"{"currency":"ZZZ"}"#;
 
     fn cleared(value: &JsonValue<'_>) -> Option<Amended<Self>> {
-        // Only exactly this object is the mark. With any other member it is read as money.
+        // Only exactly this object is the mark. An object with any other member is read as money.
         let JsonValue::Object(money) = value else {
             return None;
         };

@@ -20,7 +20,7 @@ pub struct MessageAmount {
 }
 
 impl MessageAmount {
-    /// The amount as money, for arithmetic.
+    /// Returns the amount as money, for arithmetic.
     #[must_use]
     pub fn money(&self) -> Money {
         Money::new(self.amount, self.currency)

@@ -18,7 +18,7 @@ pub enum OutcomeStatus {
     Unknown(UnknownCode),
 }
 
-/// The state of a mandate (Specification: "States and transitions"; Default: the meanings).
+/// The state of a mandate (Specification: "States and transitions"; the meanings are defaults).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum MandateStatus {
@@ -38,7 +38,7 @@ pub enum MandateStatus {
     Unknown(UnknownCode),
 }
 
-/// The type of a mandate action (Specification: message tables; Default: the meanings).
+/// The type of a mandate action (Specification: message tables; the meanings are defaults).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum ActionType {
@@ -58,7 +58,7 @@ pub enum ActionType {
     Unknown(UnknownCode),
 }
 
-/// The state of an action (Specification: "States and transitions"; Default: the meanings).
+/// The state of an action (Specification: "States and transitions"; the meanings are defaults).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum ActionStatus {
@@ -68,7 +68,7 @@ pub enum ActionStatus {
     /// `DECL`: declined by the payer.
     #[wire("DECL")]
     Declined,
-    /// `PEND`: pending, as the payer has not answered.
+    /// `PEND`: pending, because the payer has not answered.
     #[wire("PEND")]
     Pending,
     /// `RECL`: recalled by the side that started it.
@@ -81,8 +81,8 @@ pub enum ActionStatus {
     Unknown(UnknownCode),
 }
 
-/// The event that a mandate notification reports (Specification: "MandateNotification message";
-/// Default: the meanings).
+/// The event that a mandate notification reports (Specification: "MandateNotification message"; the
+/// meanings are defaults).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[non_exhaustive]
 pub enum Trigger {
@@ -134,8 +134,8 @@ pub enum TransactionStatus {
     Unknown(UnknownCode),
 }
 
-/// The severity of an outcome's error (Specification: `FATL` is used in the shape; Default: the
-/// others and the meanings).
+/// The severity of an outcome's error (Specification: `FATL` is used in the shape; the other codes
+/// and the meanings are defaults).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Wire)]
 #[wire(rule = DefaultCode)]
 #[non_exhaustive]
@@ -232,16 +232,16 @@ pub enum AccountIdentificationType {
 #[wire(rule = DefaultCode)]
 #[non_exhaustive]
 pub enum AliasType {
-    /// `AUBN`: business number.
+    /// `AUBN`: a business number.
     #[wire("AUBN")]
     BusinessNumber,
-    /// `EMAL`: email address.
+    /// `EMAL`: an email address.
     #[wire("EMAL")]
     Email,
-    /// `ORGN`: organisation id.
+    /// `ORGN`: an organisation identifier.
     #[wire("ORGN")]
     Organisation,
-    /// `TELI`: telephone number.
+    /// `TELI`: a telephone number.
     #[wire("TELI")]
     Telephone,
     /// A code that this version does not know.

@@ -1,4 +1,4 @@
-//! Counts that are text in messages and are kept as written.
+//! Counts that are text in messages and that keep their spelling.
 
 use crate::error::MessageError;
 use crate::finding::Rule;

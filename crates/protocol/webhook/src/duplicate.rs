@@ -5,12 +5,12 @@ use bankrail_mailbox::{Fingerprint, KeyHash};
 use bankrail_values::HyphenatedUuid;
 use sha2::{Digest, Sha256};
 
-/// A duplicate key being built: SHA-256 over its parts, each with its length. Absent and empty
-/// parts differ.
+/// A duplicate key under construction: SHA-256 over its parts, each with its length. Absent and
+/// empty parts differ.
 pub(crate) struct KeyParts(Sha256);
 
 impl KeyParts {
-    /// Starts a key of this member. `scope` distinguishes receivers that share a store.
+    /// Starts a key that consists of a member. `scope` distinguishes receivers that share a store.
     pub(crate) fn new(scope: &str, kind: MessageKind, member: &str) -> Self {
         Self(Sha256::new_with_prefix(b"bankrail webhook key 1"))
             .text(scope)
@@ -41,7 +41,8 @@ impl KeyParts {
         KeyHash::from_bytes(self.0.finalize().into())
     }
 
-    /// The key of a message that has none of the members of its key. Default: `X-Message-Id`.
+    /// Returns the key of a message that lacks all members of its key. Default: the key is made of
+    /// `X-Message-Id`.
     pub(crate) fn fallback(scope: &str, kind: MessageKind, message_id: HyphenatedUuid) -> KeyHash {
         Self::new(scope, kind, "X-Message-Id")
             .text(&message_id.to_string())
@@ -49,11 +50,11 @@ impl KeyParts {
     }
 }
 
-/// The fingerprint of a message: SHA-256 of its canonical JSON.
+/// Returns the fingerprint of a message: SHA-256 of its canonical JSON.
 pub(crate) fn fingerprint(kind: MessageKind, canonical: &str) -> Fingerprint {
     let mut hash = Sha256::new_with_prefix(b"bankrail webhook fingerprint 1");
     hash.update(kind.as_str());
-    // No kind's name has this byte, so name and text cannot run into each other.
+    // No kind's name has this byte, so the boundary between name and text is unambiguous.
     hash.update([0]);
     hash.update(canonical);
     Fingerprint::from_bytes(hash.finalize().into())

@@ -5,18 +5,18 @@ use crate::message::MessageKind;
 use bankrail_values::json::JsonError;
 use std::borrow::Cow;
 
-/// A message that is refused: malformed, over a bound, or against a format rule of the
-/// specification.
+/// The reason why a message is refused: it is malformed, over a bound, or against a format rule of
+/// the specification.
 ///
-/// Pointers are JSON pointers (RFC 6901); names longer than 64 characters are cut in them and
-/// control characters escaped. The `found` fields hold a piece of the message, cut and escaped:
+/// Pointers are JSON pointers (RFC 6901); names in them are cut after 64 characters, and their
+/// control characters are escaped. The `found` fields hold a piece of the message, cut and escaped:
 /// keep them out of logs that must not hold payload. [`MessageError::pointer`] is safe to log,
 /// except that of [`MessageError::Json`], which has names that the sender chose.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// Not JSON as [`bankrail_values::json`] reads it, longer than [`crate::MessageReadOptions`]
-    /// allow, or with more levels or values than any message.
+    /// The text is not JSON by the rules of [`bankrail_values::json`], is longer than
+    /// [`crate::MessageReadOptions`] allow, or has more levels or values than any message.
     #[error(transparent)]
     Json(#[from] JsonError),
     /// A required member is absent.
@@ -25,7 +25,7 @@ pub enum MessageError {
         /// JSON pointer to the member.
         pointer: String,
     },
-    /// A value of a JSON type other than the one that the specification gives.
+    /// A value has another JSON type than the specification gives.
     #[error("{pointer}: expected {expected}, found {found}")]
     WrongType {
         /// JSON pointer to the value.
@@ -35,7 +35,7 @@ pub enum MessageError {
         /// The type found.
         found: &'static str,
     },
-    /// A value that breaks a format or a bound of the specification.
+    /// A value breaks a format or a bound of the specification.
     #[error("{pointer}: expected {expected}, found {found}")]
     BadValue {
         /// JSON pointer to the value.
@@ -57,21 +57,21 @@ pub enum MessageError {
     /// [`crate::MessageReadOptions::deny_findings`] has others than those of consistency.
     #[error("expected a message without findings, found {}", findings.len())]
     Findings {
-        /// All findings.
+        /// All findings of the message.
         findings: Vec<MessageFinding>,
     },
-    /// A message of a kind that the receiver does not accept.
+    /// The message is of a kind that the receiver does not accept.
     #[error("expected a message of kind {expected}, found {found}")]
     WrongKind {
         /// The kind that the receiver accepts.
         expected: MessageKind,
-        /// The kind whose form the message has.
+        /// The kind that the message can be read as.
         found: MessageKind,
     },
 }
 
 impl MessageError {
-    /// The JSON pointer to the place of the error, if it has one place.
+    /// Returns the JSON pointer to the place of the error, if it has one place.
     #[must_use]
     pub fn pointer(&self) -> Option<&str> {
         match self {

@@ -1,14 +1,14 @@
-//! Findings: what deviates in a message and is reported.
+//! Findings: the deviations in a message that are reported.
 
 use bankrail_values::ValueError;
 use std::borrow::Cow;
 use std::fmt;
 
-/// A deviation in a message from the specification or a documented default, reported and by default
-/// not refused.
+/// A deviation in a message from the specification or a documented default, which is reported but
+/// by default not refused.
 ///
-/// `found` holds a piece of the message, cut and escaped: log `rule` and `pointer` instead where
-/// payload must stay out.
+/// `found` holds a piece of the message, cut and escaped: where a log must not contain payload, log
+/// `rule` and `pointer` only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageFinding {
@@ -88,19 +88,20 @@ impl fmt::Display for MessageFinding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RuleClass {
-    /// A rule that the specification states. Refused at enqueue, and on receipt under
+    /// A rule that the specification states. A breach is refused at enqueue, and on receipt under
     /// `deny_findings`.
     Specification,
-    /// A documented default where the specification leaves a thing open. Refused at enqueue unless
-    /// [`OutgoingOptions::beyond_defaults`](crate::OutgoingOptions::beyond_defaults) allows it, and
-    /// on receipt under `deny_findings`.
+    /// A documented default where the specification is silent. A breach is refused at enqueue
+    /// unless [`OutgoingOptions::beyond_defaults`](crate::OutgoingOptions::beyond_defaults) allows
+    /// it, and on receipt under `deny_findings`.
     Default,
-    /// Advice on values that should agree, which the specification does not state. Refused neither
-    /// at enqueue nor on receipt.
+    /// Advice on values that should agree, which the specification does not state. A breach is
+    /// refused neither at enqueue nor on receipt.
     Consistency,
 }
 
-/// A rule whose breach is a [`MessageFinding`]. Its name is that of the variant in snake case.
+/// A rule whose breach is a [`MessageFinding`]. The name of a rule is that of its variant in snake
+/// case.
 #[derive(
     Clone,
     Copy,
@@ -121,8 +122,8 @@ pub enum RuleClass {
 pub enum Rule {
     /// Default: an optional member is absent rather than `null`.
     Null,
-    /// Specification: "Common formats in webhook messages", three fractional digits; 0 to 2 are
-    /// accepted.
+    /// Specification: "Common formats in webhook messages", a time has three fractional digits; 0
+    /// to 2 are accepted.
     FractionDigits,
     /// Default: a value keeps its length and its set of characters.
     DefaultBound,

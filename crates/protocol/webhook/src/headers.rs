@@ -6,19 +6,21 @@ use crate::sender::OriginalRequest;
 use bankrail_values::{HyphenatedUuid, ValueError, excerpt};
 use std::str::FromStr;
 
-/// End-to-end key echoed from the acknowledgement of the original request. Required with outcomes,
-/// not sent otherwise.
+/// The end-to-end key, echoed from the acknowledgement of the original request. It is required with
+/// outcomes and not sent otherwise.
 pub const REQUEST_KEY: &str = "X-RequestKey";
-/// Point-to-point message reference for duplicate checks. Required, the same in each delivery of a
-/// message.
+/// The message reference for duplicate checks between sender and receiver. It is required, and the
+/// same in each delivery of a message.
 pub const MESSAGE_ID: &str = "X-Message-Id";
-/// Echoed from the original request, for logging. Optional with outcomes, not sent otherwise.
+/// The correlation key, echoed from the original request, for logging. It is optional with outcomes
+/// and not sent otherwise.
 pub const CORRELATION_ID: &str = "X-Correlation-Id";
-/// `ATTENDED` or `UNATTENDED`; only the latter with queries. Default: an optional request header.
+/// The priority: `ATTENDED` or `UNATTENDED`; queries have only `UNATTENDED`. Default: an optional
+/// request header.
 pub const PRIORITY: &str = "priority";
 
-/// The presence of a person who waits for the outcome. The order of processing does not depend on
-/// it.
+/// The priority of a message, which states if a person waits for the outcome. The order of
+/// processing does not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(
@@ -26,9 +28,9 @@ pub const PRIORITY: &str = "priority";
     reason = "a header outside the list is malformed, not unknown"
 )]
 pub enum Priority {
-    /// `ATTENDED`
+    /// A person waits: `ATTENDED`.
     Attended,
-    /// `UNATTENDED`
+    /// Nobody waits: `UNATTENDED`.
     Unattended,
 }
 
@@ -36,7 +38,7 @@ impl Priority {
     /// Both priorities.
     pub const ALL: [Self; 2] = [Self::Attended, Self::Unattended];
 
-    /// The header's value.
+    /// Returns the header's value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -45,8 +47,8 @@ impl Priority {
         }
     }
 
-    /// Checks that a kind of message may have a priority with this header value. The error is what
-    /// is expected.
+    /// Checks that a kind of message may have a priority with this header value. The error
+    /// describes the expected value.
     fn of_kind(kind: MessageKind, name: &str) -> Result<Self, &'static str> {
         let found = name.parse().ok();
         let found = found.filter(|priority| kind.priorities().contains(priority));
@@ -73,8 +75,8 @@ bankrail_values::impl_display!(Priority);
 
 /// The headers of one delivery.
 ///
-/// `request_key` and `correlation_id` are echoed from the original request, as the sender recorded
-/// it ([`OriginalRequest`]): this crate does not generate them.
+/// `request_key` and `correlation_id` are echoed from the original request, which the sender has
+/// recorded ([`OriginalRequest`]); this crate does not generate them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryHeaders {
@@ -92,7 +94,7 @@ pub struct DeliveryHeaders {
 }
 
 impl DeliveryHeaders {
-    /// Headers of a notification or a query.
+    /// Returns the headers of a notification or a query.
     #[must_use]
     pub fn new(message_id: HyphenatedUuid) -> Self {
         Self {
@@ -103,7 +105,7 @@ impl DeliveryHeaders {
         }
     }
 
-    /// Headers of an outcome, which echo the request that it answers.
+    /// Returns the headers of an outcome, which echo those of the original request.
     #[must_use]
     pub fn answering(request: &OriginalRequest, message_id: HyphenatedUuid) -> Self {
         let (request_key, correlation_id) = (Some(request.request_key()), request.correlation_id());
@@ -124,7 +126,7 @@ impl DeliveryHeaders {
     /// Checks the headers of a delivery against the specification's table.
     ///
     /// # Errors
-    /// [`DeliveryHeaderError`]: a required header is absent, or one is present that this kind of message does not have.
+    /// [`DeliveryHeaderError`] if a required header is absent, or a present one is not allowed for this kind of message.
     pub fn check(&self, kind: MessageKind) -> Result<(), DeliveryHeaderError> {
         let echoed = [
             (REQUEST_KEY, self.request_key),
@@ -151,7 +153,7 @@ impl DeliveryHeaders {
         Ok(())
     }
 
-    /// The names and values of the headers, in the table's order.
+    /// Returns the names and values of the headers, in the table's order.
     pub fn pairs(&self) -> impl Iterator<Item = (&'static str, String)> {
         [
             (REQUEST_KEY, self.request_key.map(|id| id.to_string())),
@@ -169,11 +171,11 @@ impl DeliveryHeaders {
     /// Reads received headers, given as names and values in any case and order. Other headers are
     /// ignored.
     ///
-    /// - A malformed optional header is a finding, and is read as absent.
+    /// - A malformed optional header is a finding, and counts as absent.
     /// - A header that this kind of message does not have is a finding, and is kept.
     ///
     /// # Errors
-    /// [`DeliveryHeaderError`]: a required header is absent, malformed, or present twice with different values.
+    /// [`DeliveryHeaderError`] if a required header is absent, malformed, or present twice with different values.
     pub fn parse<'a>(
         kind: MessageKind,
         headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
@@ -189,7 +191,7 @@ impl DeliveryHeaders {
                 .iter_mut()
                 .filter(|header| name.eq_ignore_ascii_case(header.name))
             {
-                // The same value twice leaves no doubt.
+                // The same value twice is unambiguous.
                 header.repeated |= header.value.is_some_and(|first| first != value);
                 header.value = Some(value);
             }
@@ -224,11 +226,11 @@ struct Found<'a> {
     repeated: bool,
 }
 
-/// The expected form of a header, and the value found.
+/// The error of a malformed header: the expected form and the value found.
 type Wrong = (&'static str, String);
 
 impl Found<'_> {
-    /// Reads the value, if there is one. `one` is what a header with one readable value has.
+    /// Reads the value, if there is one. `one` describes the expected form for the error.
     fn read<T>(
         &self,
         one: &'static str,
@@ -267,8 +269,8 @@ impl Found<'_> {
         read?.ok_or(DeliveryHeaderError::Missing { name })
     }
 
-    /// The value that was read. A malformed one is a finding, and so is one that the kind of
-    /// message does not have.
+    /// Returns the value that was read. A malformed value is a finding, and so is a header that the
+    /// kind of message does not have.
     fn optional<T>(
         &self,
         read: Result<Option<T>, Wrong>,
@@ -294,7 +296,7 @@ impl Found<'_> {
     }
 }
 
-/// Headers that break the specification's table.
+/// The reason why headers break the specification's table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeliveryHeaderError {
@@ -323,7 +325,8 @@ pub enum DeliveryHeaderError {
 }
 
 impl DeliveryHeaderError {
-    /// The header. Unlike the error's text, it holds nothing of the header's value.
+    /// Returns the header. Unlike the error's text, the name contains nothing of the header's
+    /// value.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {

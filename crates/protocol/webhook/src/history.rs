@@ -1,12 +1,12 @@
 //! The state of a payment or a mandate, derived from messages in any order.
 //!
 //! Messages are delivered at least once and in any order, and carry no version number;
-//! `creation_date_time` is the sender's processing time. So the transition rules decide first, and
-//! time only where they do not (Default: "Transitions"). Both histories keep the applied messages
-//! as a set and derive the state from it: neither the order of arrival nor repeated deliveries
-//! change the state.
+//! `creation_date_time` is the sender's processing time. The transition rules therefore decide
+//! first, and times only where the rules do not (Default: "Transitions"). Both histories keep the
+//! applied messages as a set and derive the state from it: neither the order of arrival nor
+//! repeated deliveries change the state.
 //!
-//! [`Histories`] is a store of them; its engines are in `bankrail-stores`.
+//! [`Histories`] is a store of histories; its engines are in `bankrail-stores`.
 
 mod kept;
 mod mandate;
@@ -29,13 +29,14 @@ pub enum Observation {
     OutOfSequence,
     /// A new message that does not change the state.
     Unchanged,
-    /// A message about an earlier state than the known one: it arrived late.
+    /// A message about an earlier state than the known one, because it arrived late.
     Stale,
-    /// A message already applied.
+    /// A message that was applied before.
     Repeated,
-    /// A message that cannot be true together with earlier ones. The state stays contradictory; a
-    /// person must decide.
+    /// A message that contradicts earlier ones. The state stays contradictory; a person must
+    /// decide.
     Contradictory,
-    /// A message about something else, or with a status that this version does not know.
+    /// A message about another mandate or payment, or with a status that this version does not
+    /// know.
     NotApplicable,
 }

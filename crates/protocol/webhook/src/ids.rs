@@ -8,7 +8,7 @@ use std::fmt;
 
 /// The form of the mandate system's identifiers.
 const VERSION_1: &str = "a UUID of version 1 as 32 lower-case hexadecimal digits";
-/// The same as a regular expression.
+/// That form as a regular expression.
 const VERSION_1_PATTERN: &str = "^[0-9a-f]{12}1[0-9a-f]{3}[89ab][0-9a-f]{15}$";
 
 fn is_version_1(uuid: SimpleUuid) -> bool {
@@ -31,7 +31,7 @@ impl MandateId {
     /// Checks spelling, version and variant.
     ///
     /// # Errors
-    /// [`ValueError`] for anything else.
+    /// [`ValueError`] for any other text.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         let id = SimpleUuid::parse(text).ok().and_then(Self::from_uuid);
         id.ok_or_else(|| ValueError::new(VERSION_1, text))
@@ -72,7 +72,7 @@ impl ActionId {
     /// Checks spelling, version and variant.
     ///
     /// # Errors
-    /// [`ValueError`] for anything else.
+    /// [`ValueError`] for any other text.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         let id = SimpleUuid::parse(text).ok().and_then(Self::from_uuid);
         id.ok_or_else(|| ValueError::new(VERSION_1, text))
@@ -106,7 +106,7 @@ impl Spelled for ActionId {
 }
 
 /// A payment's unique end-to-end reference, echoed from the instruction: a UUID of version 4 with
-/// hyphens. Read in either case, written in lower case.
+/// hyphens. It is read in either case and written in lower case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uetr(HyphenatedUuid);
 
@@ -114,7 +114,7 @@ impl Uetr {
     /// Checks spelling, version and variant.
     ///
     /// # Errors
-    /// [`ValueError`] for anything else.
+    /// [`ValueError`] for any other text.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         let id = HyphenatedUuid::parse(text).ok().and_then(Self::from_uuid);
         id.ok_or_else(|| ValueError::new("a UUID of version 4 with hyphens", text))

@@ -26,10 +26,10 @@ use bankrail_values::json::{JsonLimits, JsonObject, JsonValue};
 /// The maximum number of values of a message, those in lists and objects included.
 pub(crate) const MAX_VALUES: usize = 4096;
 
-/// More levels and values than any message has.
+/// Limits above the levels and values of any message.
 pub(crate) const LIMITS: JsonLimits = JsonLimits::new().max_depth(32).max_values(MAX_VALUES);
 
-/// The members of a value that must be an object.
+/// Returns the members of a value that must be an object.
 pub(crate) fn object<'v, 'a>(
     value: &'v JsonValue<'a>,
     at: &Context,

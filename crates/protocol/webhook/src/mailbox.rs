@@ -9,11 +9,11 @@ use bankrail_mailbox::{EndpointId, Incoming, Kind, OpaqueBytes, Outgoing};
 use bankrail_values::json;
 use std::borrow::Cow;
 
-/// The maximum size of a message's JSON in [`Message::outgoing`], in bytes: what fits into an
+/// The maximum size of a message's JSON in [`Message::outgoing`], in bytes. This much fits into an
 /// envelope by default.
 pub const MAX_OUTGOING_BYTES: usize = bankrail_values::MAX_MESSAGE_BYTES;
 
-/// The kind's stable name; [`MessageKind`]'s `FromStr` reads it back.
+/// Converts a kind to its stable name, which [`MessageKind`]'s `FromStr` reads back.
 impl From<MessageKind> for Kind {
     fn from(kind: MessageKind) -> Self {
         Self::from_static(kind.as_str())
@@ -33,7 +33,7 @@ fn is_empty(findings: &[MessageFinding]) -> bool {
 }
 
 impl DeliveryHeaders {
-    /// Writes these headers and their findings as the attributes of a mailbox entry.
+    /// Writes these headers and their findings into the attributes of a mailbox entry.
     #[must_use]
     #[doc(hidden)]
     pub fn to_attributes(&self, findings: &[MessageFinding]) -> OpaqueBytes {
@@ -131,8 +131,8 @@ impl Message {
                 allowed: MAX_OUTGOING_BYTES,
             });
         }
-        // The writer makes JSON, and no member that is sent is deep. A value takes at least two
-        // bytes, with the comma behind it, so that a shorter body cannot hold too many.
+        // A value takes at least two bytes, including the comma after it, so a shorter body cannot
+        // have too many values. Syntax and depth need no check, because the writer made the JSON.
         if body.len() >= 2 * MAX_VALUES {
             json::check(&body, &LIMITS).map_err(|_| OutgoingError::TooManyValues {
                 allowed: MAX_VALUES,
@@ -155,7 +155,7 @@ bankrail_values::options! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OutgoingOptions {
         /// Permission to send messages with findings of the class [`RuleClass::Default`]. The
-        /// specification allows these messages and only a documented default does not, for example
+        /// specification allows these messages; only a documented default does not, for example
         /// `1500` as an amount in VND or `Café` as a name. Off by default.
         beyond_defaults: bool = false,
     }
@@ -171,7 +171,7 @@ impl OutgoingOptions {
     }
 }
 
-/// A message that cannot be put into an outbox.
+/// The reason why a message cannot be put into an outbox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutgoingError {
@@ -195,7 +195,7 @@ pub enum OutgoingError {
     /// The message has more JSON values than a receiver reads, such as texts in a list.
     #[error("expected a message of at most {allowed} JSON values, found more")]
     TooManyValues {
-        /// The maximum.
+        /// The maximum number of values.
         allowed: usize,
     },
     /// The endpoint name contains U+0000.

@@ -6,32 +6,32 @@
 pub struct AccountMask<'a>(&'a str);
 
 impl<'a> AccountMask<'a> {
-    /// The mask of an account identification.
+    /// Returns the mask of an account identification.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         Self(text)
     }
 
-    /// The text as it is in the message.
+    /// Returns the text as it is in the message.
     #[must_use]
     pub fn as_str(&self) -> &'a str {
         self.0
     }
 
-    /// True when a character is masked: `X` or `*`.
+    /// Returns true when a character is masked: `X` or `*`.
     #[must_use]
     pub fn is_masked(&self) -> bool {
         self.0.chars().any(is_mask)
     }
 
-    /// True when every character is masked, and there is one.
+    /// Returns true when there are characters and all are masked.
     #[must_use]
     pub fn is_all_masked(&self) -> bool {
         !self.0.is_empty() && self.0.chars().all(is_mask)
     }
 
-    /// True when `account` can be the masked account: equally long, and equal in each place that is
-    /// not masked.
+    /// Returns true when `account` can be the masked account: equally long, and equal in each place
+    /// that is not masked.
     #[must_use]
     pub fn covers(&self, account: &str) -> bool {
         self.0.chars().count() == account.chars().count()

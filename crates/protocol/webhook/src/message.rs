@@ -94,7 +94,7 @@ impl MessageKind {
         }
     }
 
-    /// Returns true for the outcomes, which answer a request and so require `X-RequestKey`
+    /// Returns true for the outcomes, which answer a request and therefore require `X-RequestKey`
     /// (Specification: "Webhook receivers").
     #[must_use]
     pub const fn answers_a_request(self) -> bool {
@@ -174,7 +174,7 @@ pub struct EachKind<T> {
 }
 
 impl<T> EachKind<T> {
-    /// Calls `value` for each kind and keeps what it returns.
+    /// Calls `value` for each kind and keeps the results.
     pub fn from_fn(mut value: impl FnMut(MessageKind) -> T) -> Self {
         Self {
             mandate_outcome: value(MessageKind::MandateOutcome),
@@ -212,7 +212,7 @@ impl<T> EachKind<T> {
     }
 }
 
-/// Each kind with its value.
+/// Iterates over the kinds with their values.
 impl<T> IntoIterator for EachKind<T> {
     type Item = (MessageKind, T);
     type IntoIter = std::array::IntoIter<Self::Item, { MessageKind::ALL.len() }>;
@@ -230,8 +230,8 @@ impl<T> IntoIterator for EachKind<T> {
 
 /// A message of any kind.
 ///
-/// It is serialized as the wire form of the message itself. That does not name its kind, so there
-/// is no `Deserialize`: read with [`Message::from_json`].
+/// It is serialized as the wire form of the message itself. The wire form does not name the kind,
+/// so there is no `Deserialize`: read with [`Message::from_json`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
 #[allow(clippy::exhaustive_enums, reason = "as MessageKind")]
@@ -275,22 +275,22 @@ impl From<QueryNotification> for Message {
 }
 
 impl Message {
-    /// Reads a message of any kind, as the kind whose reading has the fewest findings. `None` for
-    /// what cannot be read as any.
+    /// Reads a message of any kind, as the kind whose reading has the fewest findings. Returns
+    /// `None` if the text cannot be read as any kind.
     #[must_use]
     #[doc(hidden)]
     pub fn from_json_of_any_kind(json: &[u8]) -> Option<ParsedMessage<Self>> {
         MessageKind::ALL
             .into_iter()
             .filter_map(|kind| Self::from_json(kind, json).ok())
-            // Read as another kind, a message has unknown members, which are findings.
+            // A message that is read as another kind has unknown members, which are findings.
             .min_by_key(|read| read.findings.len())
     }
 
     /// Reads a message as a receiver of `kind`.
     ///
     /// # Errors
-    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another
+    /// [`MessageError`]; [`MessageError::WrongKind`] if the message can only be read as another
     /// kind.
     pub fn from_json(kind: MessageKind, json: &[u8]) -> Result<ParsedMessage<Self>, MessageError> {
         Self::from_json_with(kind, json, &MessageReadOptions::default())
@@ -299,7 +299,7 @@ impl Message {
     /// Reads a message as a receiver of `kind`, with options.
     ///
     /// # Errors
-    /// [`MessageError`]; [`MessageError::WrongKind`] for a message that can only be read as another
+    /// [`MessageError`]; [`MessageError::WrongKind`] if the message can only be read as another
     /// kind.
     pub fn from_json_with(
         kind: MessageKind,
@@ -351,12 +351,12 @@ impl Message {
         })
     }
 
-    /// Reads a message as a receiver of `kind` and goes on after a refusal. Returns all refusals
-    /// that can be distinguished, and then the findings, without those of agreement if there is a
-    /// refusal.
+    /// Reads a message as a receiver of `kind` and continues after a refusal. Returns all refusals
+    /// that can be distinguished, and the findings; if there is a refusal, findings about values
+    /// that must agree are left out.
     ///
     /// # Errors
-    /// [`MessageError::Json`] for a text of which nothing can be read.
+    /// [`MessageError::Json`] if nothing of the text can be read.
     #[doc(hidden)]
     pub fn defects(
         kind: MessageKind,
@@ -421,7 +421,8 @@ impl Message {
         }
     }
 
-    /// Returns when the service processed the event: see [`WebhookMessage::creation_date_time`].
+    /// Returns the time at which the service processed the event: see
+    /// [`WebhookMessage::creation_date_time`].
     #[must_use]
     pub fn creation_date_time(&self) -> Timestamp {
         match self {

@@ -1,8 +1,8 @@
 //! One valid message for each status, trigger and case type, for documentation and tests.
 //!
 //! Names, accounts and identifiers are made up. No sample has a finding, and no two contradict each
-//! other: those with one duplicate key have one content, and those of one mandate or payment can
-//! all be true. All have one time, so their order has no meaning.
+//! other: samples with the same duplicate key have the same content, and those of one mandate or
+//! payment are consistent. All samples have the same time, so their order has no meaning.
 
 use crate::message::mandate_notification::MandateNotification;
 use crate::message::mandate_outcome::MandateActionOutcome;
@@ -54,7 +54,7 @@ pub fn of(kind: MessageKind) -> Vec<Message> {
     })
 }
 
-/// Returns the mandate of the samples; refused creations have others.
+/// Returns the mandate of the samples; refused creations are of other mandates.
 #[must_use]
 pub fn mandate_id() -> MandateId {
     constant("0b7c2f6e8a1d11eb8dcd0242ac130003")
@@ -83,8 +83,8 @@ pub fn headers(kind: MessageKind) -> DeliveryHeaders {
     })
 }
 
-/// The headers of a delivery whose identifiers `id` makes: the message id first, then the keys of
-/// an original request if the kind has them.
+/// Returns the headers of a delivery. `id` makes the identifiers: the message id first, then the
+/// keys of an original request if the kind has them.
 #[must_use]
 pub fn headers_with(
     kind: MessageKind,
@@ -102,7 +102,7 @@ pub fn headers_with(
 
 /// Returns the successful outcome of an action with this status. A creation that was declined,
 /// recalled or timed out leaves the mandate cancelled; any other such action leaves it unchanged.
-/// With an unknown code, it is otherwise another action's.
+/// For an unknown code, returns the outcome of another action.
 #[must_use]
 pub fn mandate_outcome(
     action_type: &ActionType,
@@ -140,13 +140,13 @@ pub fn status_change(change: &StatusChangeCode) -> Option<MandateNotification> {
         let details = sample.details.as_ref().map(|details| &details.change);
         matches!(details, Some(Change::StatusChange(of)) if of.change.as_ref() == Some(change))
     };
-    // From the end: the first of them is the sample of the trigger.
+    // Searches from the end, because the first match is the sample of the trigger.
     let mut samples = messages::<MandateNotification>().into_iter().rev();
     samples.find(is_it)
 }
 
-/// Returns the outcome of a payment with this status. The rejected one, with a reason, is another
-/// payment than the others.
+/// Returns the outcome of a payment with this status. The rejected payment, which has a reason, is
+/// another one than the rest.
 #[must_use]
 pub fn payment_outcome(status: &TransactionStatus) -> PaymentOutcome {
     let mut outcome = pick(|outcome: &PaymentOutcome| outcome.transaction_status == *status);
@@ -162,7 +162,8 @@ pub fn query(case_type: &CaseType) -> QueryNotification {
     query
 }
 
-/// Returns the sample that `is_it` describes, or for an unknown code the first of the kind.
+/// Returns the sample that satisfies `is_it`; if there is none, because a code is unknown, the
+/// first of the kind.
 fn pick<M: WebhookMessage>(is_it: impl Fn(&M) -> bool) -> M {
     let mut samples = messages();
     let at = samples.iter().position(is_it).unwrap_or_default();

@@ -11,9 +11,9 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// The schemas of all messages, of the acknowledgement and of the objects in them: the text of a
-/// JSON object whose members are the names and the schemas. They refer to each other as
-/// `#/components/schemas/NAME`.
+/// Returns the schemas of all messages, of the acknowledgement and of the objects in them: the text
+/// of a JSON object with a member for each schema, named after the type. Schemas refer to each
+/// other as `#/components/schemas/NAME`.
 ///
 /// ```
 /// use bankrail_webhook::{MessageKind, schema};
@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 pub fn components() -> String {
     let mut schemas = Schemas::default();
     Acknowledgement::schema(None, &mut schemas);
-    // Any other status is read, and is no acknowledgement.
+    // The reader accepts any other status, but it does not acknowledge the message.
     schemas.fix(ACKNOWLEDGEMENT, "status", Acknowledgement::RECEIVED);
     for kind in MessageKind::ALL {
         kind.add_schema(&mut schemas);
@@ -39,7 +39,7 @@ pub fn components() -> String {
     schemas.into_json()
 }
 
-/// The name of the schema of a kind of message.
+/// Returns the name of the schema of a kind of message.
 #[must_use]
 pub fn name(kind: MessageKind) -> &'static str {
     kind.schema_name()
@@ -48,8 +48,8 @@ pub fn name(kind: MessageKind) -> &'static str {
 /// The name of the schema of the acknowledgement.
 pub const ACKNOWLEDGEMENT: &str = "Acknowledgement";
 
-/// The forms of aliases (Specification: "Payment alias (PayID) formats"). Upper case beyond ASCII
-/// is refused in an email too, which a pattern cannot express in every dialect.
+/// The forms of aliases (Specification: "Payment alias (PayID) formats"). The code also refuses
+/// upper case beyond ASCII in an email, which not every dialect of patterns can express.
 const ALIASES: [(AliasType, &str); 4] = [
     (AliasType::Telephone, r"^\+[0-9]{1,3}-[1-9][0-9]{1,29}$"),
     (AliasType::Email, r"^[^\sA-Z]+@[^\sA-Z]+$"),
@@ -60,11 +60,11 @@ const ALIASES: [(AliasType, &str); 4] = [
     ),
 ];
 
-/// The maximum number of characters of an email and of an organisation; the other forms are
-/// shorter.
+/// The maximum number of characters of an email and of an organisation; the patterns bound the
+/// other forms.
 const MAX_ALIAS: usize = 256;
 
-/// An alias that is masked altogether.
+/// The pattern of a completely masked alias.
 const MASKED: &str = "^[X*]+$";
 
 /// Adds the specification's conditions between members to the schemas of messages.
@@ -84,7 +84,7 @@ fn add_conditions(schemas: &mut Schemas) {
         json!({ "if": others, "then": { "not": { "anyOf": either } } }),
     );
 
-    // An amendment clears an alias with a mark.
+    // In an amendment, the alias may also be the mark for "cleared".
     for (debtor, unchecked) in [
         ("DebtorInformation", MASKED),
         ("AmendedDebtor", "^([X*]+|-)$"),
@@ -98,7 +98,7 @@ fn add_conditions(schemas: &mut Schemas) {
     }
 }
 
-/// A member that is present and has one of these values.
+/// Returns the condition that a member is present and has one of these values.
 fn is_one_of(member: &str, values: &[&str]) -> Value {
     json!({ "properties": { member: { "enum": values } }, "required": [member] })
 }

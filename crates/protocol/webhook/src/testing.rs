@@ -1,6 +1,6 @@
 //! The suite that every engine of [`Histories`] runs (feature `testing`).
 //!
-//! It panics with the rule that an engine breaks.
+//! The suite panics with the rule that an engine breaks.
 
 #![allow(
     clippy::indexing_slicing,
@@ -39,7 +39,7 @@ fn notification(trigger: &Trigger) -> MandateNotification {
     samples::mandate_notification(trigger).expect("a known trigger")
 }
 
-/// The confirmation of the creation of the mandate with this number.
+/// Returns the confirmation of the creation of the mandate with this number.
 fn confirmed(number: u8) -> Message {
     let mut message = notification(&Trigger::CreationConfirmed);
     message.mandate_identification = mandate(number);

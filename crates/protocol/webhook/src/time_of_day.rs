@@ -30,7 +30,7 @@ impl TimeOfDay {
         }
     }
 
-    /// Reads `hh:mm:ssZ` with 0 to 3 fractional digits, and returns their number, too.
+    /// Reads `hh:mm:ssZ` with 0 to 3 fractional digits, and also returns the number of digits.
     ///
     /// # Errors
     /// [`ValueError`] for any other spelling and for times that do not exist.
@@ -39,7 +39,7 @@ impl TimeOfDay {
         // Parsed as an instant of 1970-01-01: a timestamp has the same spelling after its date.
         match Timestamp::parse_with_precision(&format!(
             "1970-01-01T{}",
-            // At most what such a text has, so that a long one is not copied.
+            // Cuts the text to the maximum length of a time, so that a long text is not copied.
             text.get(..13).unwrap_or(text)
         )) {
             Ok((instant, digits)) if text.len() <= 13 => Ok((Self(instant), digits)),
@@ -47,7 +47,7 @@ impl TimeOfDay {
         }
     }
 
-    /// The time `millis` milliseconds after midnight; `None` from 24 hours on.
+    /// Returns the time `millis` milliseconds after midnight; `None` from 24 hours on.
     #[must_use]
     #[doc(hidden)]
     pub fn from_millis(millis: u32) -> Option<Self> {
@@ -57,7 +57,7 @@ impl TimeOfDay {
         Timestamp::from_unix_millis(i64::from(millis)).map(Self)
     }
 
-    /// Milliseconds since midnight.
+    /// Returns the milliseconds since midnight.
     #[must_use]
     #[doc(hidden)]
     pub fn millis(self) -> u32 {

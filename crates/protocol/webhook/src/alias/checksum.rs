@@ -1,7 +1,7 @@
 //! Checksums of Australian business numbers (ABN) and company numbers (ACN).
 
-/// True for an Australian business number: 11 digits, the first two of which (11 to 99) check the
-/// other nine.
+/// Returns true for an Australian business number: 11 digits, the first two of which (11 to 99)
+/// check the other nine.
 ///
 /// ```
 /// use bankrail_webhook::alias::is_abn;
@@ -20,12 +20,13 @@ pub fn is_abn(text: &str) -> bool {
         .zip(WEIGHTS)
         .map(|(digit, weight)| digit * weight)
         .sum();
-    // The rule subtracts 1 from the first digit, so 10 from the sum. With a prefix from 11 on it
-    // cannot underflow.
+    // The rule subtracts 1 from the first digit, which is 10 from the sum. With a prefix of at
+    // least 11 the subtraction cannot underflow.
     10 * first + second >= 11 && (sum - 10).is_multiple_of(89)
 }
 
-/// True for an Australian company number: 9 digits, the last of which checks the other eight.
+/// Returns true for an Australian company number: 9 digits, the last of which checks the other
+/// eight.
 ///
 /// ```
 /// use bankrail_webhook::alias::is_acn;

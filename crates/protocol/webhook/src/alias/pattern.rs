@@ -1,6 +1,6 @@
 //! The rules of the four alias types. Each applies to the whole text; digits are ASCII digits.
 
-/// `\+[0-9]{1,3}-[1-9][0-9]{1,29}`
+/// Returns true for `\+[0-9]{1,3}-[1-9][0-9]{1,29}`.
 pub(super) fn telephone(text: &str) -> bool {
     let Some((country, number)) = text.strip_prefix('+').and_then(|rest| rest.split_once('-'))
     else {
@@ -9,24 +9,25 @@ pub(super) fn telephone(text: &str) -> bool {
     digits(country, 1, 3) && digits(number, 2, 30) && !number.starts_with('0')
 }
 
-/// `[0-9]{9}|[0-9]{11}`
+/// Returns true for `[0-9]{9}|[0-9]{11}`.
 pub(super) fn business_number(text: &str) -> bool {
     digits(text, 9, 9) || digits(text, 11, 11)
 }
 
-/// Lower case, at most 256 characters, an `@` with characters on both sides, no white space.
+/// Returns true for a text in lower case with at most 256 characters, an `@` with characters on
+/// both sides, and no white space.
 pub(super) fn email(text: &str) -> bool {
     let at_inside = text
         .char_indices()
         .any(|(at, c)| c == '@' && at > 0 && at + 1 < text.len());
     at_inside
-        // One character beyond the bound is enough to know.
+        // Counting one character beyond the bound is enough.
         && text.chars().take(257).count() <= 256
         && !text.chars().any(|c| c.is_whitespace() || c.is_uppercase())
 }
 
-/// A dot-atom (RFC 5322 section 3.2.3) in lower case, one `@`, and a domain of labels with at least
-/// one dot.
+/// Returns true for a dot-atom (RFC 5322 section 3.2.3) in lower case, an `@`, and a domain of
+/// labels with at least one dot.
 pub(super) fn email_strict(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else {
         return false;
@@ -46,7 +47,7 @@ pub(super) fn email_strict(text: &str) -> bool {
     local.split('.').all(atom) && domain.contains('.') && domain.split('.').all(label)
 }
 
-/// `[!-@\[-~]([ -@\[-~]{0,254}[!-@\[-~])?`
+/// Returns true for `[!-@\[-~]([ -@\[-~]{0,254}[!-@\[-~])?`.
 pub(super) fn organisation(text: &str) -> bool {
     (1..=256).contains(&text.len())
         && text.bytes().all(|b| matches!(b, b' '..=b'@' | b'['..=b'~'))
@@ -54,7 +55,7 @@ pub(super) fn organisation(text: &str) -> bool {
         && !text.ends_with(' ')
 }
 
-/// At least two words of letters or digits.
+/// Returns true for at least two words of letters or digits.
 pub(super) fn has_two_words(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())

@@ -1,5 +1,5 @@
-//! Histories in a store: folded message by message, read by id, listed by state, with the sequence
-//! of their changes.
+//! Histories in a store, which are updated message by message, found by id, listed by state, and
+//! listed in the sequence of their changes.
 
 use super::{MandateHistory, MandateState, Observation, OpenOutcome, PaymentHistory, PaymentState};
 use crate::ids::{MandateId, Uetr};
@@ -26,9 +26,9 @@ pub enum HistoryId {
 }
 
 impl HistoryId {
-    /// Returns the names of the mandate or payment that a message is about. There is one for a
-    /// mandate, one or two for a payment, and none for a query and for an outcome that names
-    /// neither.
+    /// Returns the names of the mandate or payment that a message is about. A mandate has one name
+    /// and a payment one or two. A query has none, and neither has an outcome that names no mandate
+    /// or payment.
     #[must_use]
     pub fn of(message: &Message) -> Vec<Self> {
         match message {
@@ -70,7 +70,7 @@ impl FromStr for HistoryId {
     }
 }
 
-/// A name for stores, such as `mandate:` and the id.
+/// Writes the name for stores, such as `mandate:` and the id.
 impl fmt::Display for HistoryId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,7 +98,7 @@ impl fmt::Display for HistoryState {
 }
 
 impl HistoryState {
-    /// A stable name, for stores.
+    /// Returns a stable name, for stores.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -117,8 +117,8 @@ impl HistoryState {
         }
     }
 
-    /// True for the states that a further message changes only if it contradicts earlier ones: a
-    /// cancelled mandate, a payment that is settled or rejected.
+    /// Returns true for the states that a further message changes only if it contradicts earlier
+    /// ones: a cancelled mandate, a payment that is settled or rejected.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(
@@ -129,7 +129,7 @@ impl HistoryState {
     }
 }
 
-/// The history of a mandate or a payment. Serialized, it can be kept in a store.
+/// The history of a mandate or a payment. Stores keep its serialized form.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "the two sorts of histories")]
@@ -141,7 +141,7 @@ pub enum History {
 }
 
 impl History {
-    /// The state.
+    /// Returns the state.
     #[must_use]
     pub fn state(&self) -> HistoryState {
         match self {
@@ -150,8 +150,8 @@ impl History {
         }
     }
 
-    /// True when the rules reach the state without a gap ([`MandateHistory::is_complete`]). A
-    /// payment's always is.
+    /// Returns true when the rules reach the state without a gap ([`MandateHistory::is_complete`]).
+    /// For a payment it always returns true.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         match self {
@@ -160,8 +160,8 @@ impl History {
         }
     }
 
-    /// Returns the outcomes that were announced and have not come: at most one for a payment, one
-    /// for each pending action of a mandate.
+    /// Returns the outcomes that were announced and have not arrived: at most one for a payment,
+    /// one for each pending action of a mandate.
     #[must_use]
     pub fn open(&self) -> Vec<OpenOutcome> {
         match self {
@@ -170,8 +170,8 @@ impl History {
         }
     }
 
-    /// Applies a message. The caller selects the messages of this mandate or payment; one about
-    /// something else is [`Observation::NotApplicable`].
+    /// Applies a message. The caller selects the messages of this mandate or payment; any other is
+    /// [`Observation::NotApplicable`].
     pub fn apply(&mut self, message: &Message) -> Observation {
         match (message, self) {
             (Message::MandateOutcome(outcome), Self::Mandate(history)) => {
@@ -193,7 +193,7 @@ impl History {
         serde_json::to_string(self).expect("a history is JSON")
     }
 
-    /// Reads what [`History::to_json`] wrote. `None` for another text.
+    /// Reads the JSON that [`History::to_json`] wrote. Returns `None` for any other text.
     #[must_use]
     pub fn from_json(json: &[u8]) -> Option<Self> {
         serde_json::from_slice(json).ok()
@@ -204,24 +204,23 @@ impl History {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeptHistory {
-    /// The number that the store gave it. Never used twice.
+    /// The number that the store gave the history. It is never used twice.
     pub number: u64,
-    /// The receiver that its messages are for, as in a duplicate key. Empty unless receivers share
-    /// the store.
+    /// The receiver of the messages, as in a duplicate key; empty unless receivers share the store.
     pub scope: String,
-    /// The names of its subject in ascending order: those of one mandate or one payment.
+    /// The names of the mandate or payment in ascending order.
     pub ids: Vec<HistoryId>,
     /// The messages, and the state that follows from them.
     pub history: History,
-    /// When its state or its open outcomes changed last, by the caller's clock.
+    /// The time at which the state or the open outcomes changed last, by the caller's clock.
     pub changed_at: Timestamp,
-    /// The number of its last change: it rises with each change of any history in the store.
+    /// The number of the last change. Each change of any history in the store gets a higher number.
     pub change: u64,
 }
 
 impl KeptHistory {
-    /// Returns a history without a scope, in its first change. An engine sets the fields that
-    /// differ.
+    /// Returns a history without a scope, with the number of the first change. An engine then sets
+    /// the fields that differ.
     #[must_use]
     pub fn new(number: u64, ids: Vec<HistoryId>, history: History, changed_at: Timestamp) -> Self {
         Self {
@@ -234,40 +233,41 @@ impl KeptHistory {
         }
     }
 
-    /// The state.
+    /// Returns the state.
     #[must_use]
     pub fn state(&self) -> HistoryState {
         self.history.state()
     }
 }
 
-/// The effect of a message on the kept histories: the rule that every engine follows.
+/// The effect of a message on the histories in a store, which is the rule that every engine
+/// follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "engines act on each member")]
 pub struct Fold {
     /// The history to replace; `None` for a new one.
     pub number: Option<u64>,
-    /// The names from now on.
+    /// The new names of the history.
     pub ids: Vec<HistoryId>,
-    /// The content from now on.
+    /// The new content of the history.
     pub history: History,
-    /// True when state, completeness or open outcomes differ from before: store a new number of a
+    /// True when state, completeness or open outcomes differ from before: store a new number of the
     /// change, and the time.
     pub changed: bool,
-    /// Further histories that turned out to be of the same payment: delete them. Their messages are
-    /// in this one.
+    /// The numbers of further histories of the same payment, which the engine deletes: their
+    /// messages are merged into this one.
     pub merged: Vec<u64>,
     /// The effect of the message.
     pub observation: Observation,
 }
 
 impl Fold {
-    /// Folds a message into the kept histories that have a name of it, in any order. `None` if
-    /// nothing is to be stored: the message is about neither a mandate nor a payment, or has a
-    /// status that this version does not know and is the first of its kind.
+    /// Folds a message into the stored histories that share a name with it; their order does not
+    /// matter. Returns `None` if there is nothing to store: the message is about neither a mandate
+    /// nor a payment, or has a status that this version does not know and is the first of its kind.
     ///
-    /// A message that is dated more than a day after `now`, by the caller's clock, counts as
-    /// processed at `now`: a date of the year 9999 would prevail over every later report.
+    /// A message dated more than a day after `now`, by the caller's clock, counts as processed at
+    /// `now`, because a date in the year 9999 would otherwise prevail over every later report.
     #[must_use]
     pub fn of(message: &Message, mut known: Vec<KeptHistory>, now: Timestamp) -> Option<Self> {
         let mut ids = HistoryId::of(message);
@@ -300,7 +300,7 @@ impl Fold {
             }
         }
         let observation = history.apply(&credibly_dated(message, now));
-        // A message that changes no history does not begin one either.
+        // A message that changes no history does not start one either.
         if number.is_none() && observation == Observation::NotApplicable {
             return None;
         }
@@ -322,7 +322,7 @@ impl Fold {
     }
 }
 
-/// Returns the message, with `now` as its time if that is too far ahead to be true.
+/// Returns the message, with `now` as its time if its own time is implausibly far ahead.
 fn credibly_dated(message: &Message, now: Timestamp) -> Cow<'_, Message> {
     /// Further than any clock is ahead.
     const MAX_AHEAD: Duration = Duration::from_secs(86_400);
@@ -341,14 +341,14 @@ fn credibly_dated(message: &Message, now: Timestamp) -> Cow<'_, Message> {
 
 /// A store of the histories of mandates and payments. Each operation is durable before it returns.
 ///
-/// - [`Histories::apply`] folds a message in a separate transaction. Engines with transactions also
-///   fold it within the caller's, so that the history changes together with the inbox and with the
-///   caller's own tables.
+/// - [`Histories::apply`] folds a message in a separate transaction. Engines with transactions can
+///   also fold it within the caller's transaction, so that the history changes together with the
+///   inbox and with the caller's own tables.
 /// - The suite of the `testing` feature checks the rules for engines. [`Fold::of`] decides. Numbers
-///   of histories and of changes rise and are never used twice. A reader that has seen a change has
-///   seen all those with lower numbers.
-/// - Each mandate and payment has a row until [`Histories::forget`], with about 200 bytes for each
-///   different message about it.
+///   of histories and of changes rise and are never used twice. When a reader sees a change, all
+///   changes with lower numbers are visible as well.
+/// - Each mandate and payment has a row until [`Histories::forget`], of about 200 bytes for each
+///   different message.
 /// - A message in conflict with an earlier one makes a history contradictory: do not fold it until
 ///   a person has decided.
 #[diagnostic::on_unimplemented(
@@ -358,8 +358,8 @@ fn credibly_dated(message: &Message, now: Timestamp) -> Cow<'_, Message> {
     note = "`bankrail-stores` implements it with the feature `webhook`, which `bankrail` switches on by itself"
 )]
 pub trait Histories: fmt::Debug + Send + Sync {
-    /// Folds a message. Returns what it did: [`Observation::NotApplicable`] if it is about neither
-    /// a mandate nor a payment. Folding it again changes nothing.
+    /// Folds a message and returns its effect, which is [`Observation::NotApplicable`] if the
+    /// message is about neither a mandate nor a payment. Folding a message again changes nothing.
     fn apply<'a>(
         &'a self,
         scope: &'a str,
@@ -385,30 +385,32 @@ pub trait Histories: fmt::Debug + Send + Sync {
     ) -> StoreFuture<'a, Vec<KeptHistory>>;
 
     /// Returns up to `limit` histories of all scopes whose last change has a number above `change`,
-    /// in the order of those numbers. Begin with 0 and go on with [`KeptHistory::change`] of the
-    /// last one. A history that changed several times in between is listed once, as it is now.
+    /// in the order of those numbers. Begin with 0 and continue with the [`KeptHistory::change`] of
+    /// the last one. A history that changed several times in between is listed once, in its present
+    /// state.
     fn changes_after(&self, change: u64, limit: u32) -> StoreFuture<'_, Vec<KeptHistory>>;
 
     /// Waits until there is a change with a number above `change`. A change made through this store
-    /// in this process wakes it at once, others within a second. Needs a Tokio runtime with time.
+    /// in this process ends the wait at once, other changes within a second. The method needs a
+    /// Tokio runtime with time enabled.
     fn changed_after(&self, change: u64) -> StoreFuture<'_, ()>;
 
     /// Forgets histories in a final state ([`HistoryState::is_final`]) that changed last before
-    /// `before`. Returns their number. A later message about one of them begins a new history: keep
-    /// them longer than messages are delivered.
+    /// `before`. Returns their number. A later message about one of them starts a new history, so
+    /// keep histories longer than messages may be delivered.
     fn forget(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
-/// Hands over each history that has changed after the change with this number, in the order of the
-/// changes and as it is then, and waits for further ones, until the store fails. Begin with 0, or
-/// with the [`KeptHistory::change`] that was handed over last.
+/// Calls `tell` with each history that changed after the change `after`, in the order of the
+/// changes and in its present state, and then waits for further changes, until the store fails.
+/// Begin with 0, or with the [`KeptHistory::change`] that was passed last.
 pub async fn follow_changes(
     histories: &(impl Histories + ?Sized),
     mut after: u64,
     mut tell: impl FnMut(KeptHistory),
 ) -> StoreError {
     loop {
-        // In pages, so that many changes at once do not fill the memory.
+        // Reads in pages, so that many changes at once do not fill the memory.
         match histories.changes_after(after, 100).await {
             Ok(changes) => {
                 for kept in changes {

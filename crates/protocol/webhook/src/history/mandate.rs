@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MandateState {
-    /// Unknown so far.
+    /// No message has shown the state yet.
     Unknown,
     /// `CRTD`: created, waiting for the payer.
     Created,
@@ -34,12 +34,12 @@ pub enum MandateState {
 ///
 /// - A creation comes first.
 /// - A creation that was declined, recalled or timed out is final, and so is a cancellation.
-/// - Of suspensions and releases the latest counts, by the sender's time.
-/// - Suspensions and releases alternate from the confirmed creation on. Where they do not, one is
-///   missing or the times are wrong, and [`MandateHistory::is_complete`] is false: the state is not
-///   certain.
+/// - The latest suspension or release counts, by the sender's time.
+/// - Suspensions and releases alternate from the confirmed creation on. If they do not alternate,
+///   one is missing or the times are wrong, and [`MandateHistory::is_complete`] is false: the state
+///   is not certain.
 /// - An action that is reported as pending and as finished is finished.
-/// - An action with two different ends is contradictory.
+/// - An action with two different ends makes the history contradictory.
 ///
 /// ```
 /// use bankrail_webhook::history::{MandateHistory, MandateState, Observation};
@@ -56,38 +56,39 @@ pub enum MandateState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct MandateHistory {
-    /// By fingerprint; each with the earliest time at which it was processed.
+    /// The reports by fingerprint, each with the earliest time at which it was processed.
     events: BTreeMap<Fingerprint, Event>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Event {
     at: Timestamp,
-    /// The action, which its reports have in common. A report without it counts as a separate
-    /// action.
+    /// The id of the action, which all its reports share. A report without an id counts as a
+    /// separate action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     action: Option<ActionId>,
-    /// The biller's request, which the outcomes of its action have in common.
+    /// The id of the biller's request, which all outcomes of the action share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<HyphenatedUuid>,
-    /// When the end of the action is due; `None` for a report of an end, and for reports that were
-    /// stored without it.
+    /// The time at which the end of the action is due; `None` for a report of an end, and for
+    /// reports stored by versions without this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     due: Option<Timestamp>,
     effect: Effect,
 }
 
-/// Further ahead than the end of any action is due.
+/// The maximum time from a message to a deadline in it that counts.
 const LONGEST_DEADLINE: Duration = Duration::from_secs(366 * 86_400);
 
 impl Event {
-    /// Returns when the end of the action is due, unless this reports its end.
+    /// Returns the time at which the end of the action is due; `None` if this report is of the end.
     fn awaited(&self) -> Option<Timestamp> {
         let waits = matches!(self.effect, Effect::Waiting | Effect::CreationPending);
         self.due.or_else(|| waits.then_some(self.at))
     }
 
-    /// Returns the names of the action, of which another report of it has one at least.
+    /// Returns the names of the action, at least one of which another report of the same action
+    /// also has.
     fn action_names(&self) -> Vec<(Option<ActionId>, Option<HyphenatedUuid>)> {
         match (self.action, self.request) {
             (Some(_), Some(_)) => vec![(self.action, None), (None, self.request)],
@@ -96,8 +97,8 @@ impl Event {
     }
 }
 
-/// Returns the deadline of an action that is reported as pending; `None` in other states. It is the
-/// message's own deadline if that is within a year, and the time of the message otherwise.
+/// Returns the deadline of an action that is reported as pending; `None` in other states. The
+/// deadline is the message's own if that is within a year, and otherwise the time of the message.
 fn due(
     status: Option<&ActionStatus>,
     deadline: Option<Timestamp>,
@@ -190,7 +191,7 @@ impl Effect {
         }
     }
 
-    /// True for the effects that exclude each other as the end of one action.
+    /// Returns true for the effects that exclude each other as the end of one action.
     fn is_end(self) -> bool {
         matches!(
             self,
@@ -203,7 +204,7 @@ impl Effect {
     }
 }
 
-/// A state, and whether the rules reach it without a gap.
+/// A derived state, which the rules reach without a gap or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Derived {
     state: MandateState,
@@ -211,7 +212,7 @@ struct Derived {
 }
 
 impl MandateHistory {
-    /// An empty history.
+    /// Returns an empty history.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -272,23 +273,23 @@ impl MandateHistory {
         self.apply(notification.fingerprint(), event)
     }
 
-    /// The state of the mandate.
+    /// Returns the state of the mandate.
     #[must_use]
     pub fn state(&self) -> MandateState {
         self.derive().state
     }
 
-    /// True when the rules reach the state without a gap: suspensions and releases alternate from a
-    /// confirmed creation on.
+    /// Returns true when the rules reach the state without a gap: suspensions and releases
+    /// alternate from a confirmed creation on.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.derive().complete
     }
 
-    /// Returns the actions that were reported as pending and whose end was not. A report is known
-    /// as the end of an action by `action_identification` or `request_id`. A creation has ended,
-    /// too, when the mandate is no longer waiting for the payer, and everything has when it is
-    /// cancelled.
+    /// Returns the actions that were reported as pending and whose end was not reported.
+    /// `action_identification` or `request_id` connects the report of an end with its action. A
+    /// creation has also ended when the mandate no longer waits for the payer, and all actions have
+    /// when the mandate is cancelled.
     #[must_use]
     pub fn open(&self) -> Vec<OpenOutcome> {
         let state = self.state();
@@ -321,7 +322,7 @@ impl MandateHistory {
     fn apply(&mut self, fingerprint: Fingerprint, event: Event) -> Observation {
         let before = self.derive();
         if let Some(known) = self.events.get_mut(&fingerprint) {
-            // The earliest time, so that the order of arrival makes no difference.
+            // Keeps the earliest time, so that the order of arrival makes no difference.
             known.at = known.at.min(event.at);
             known.due = known.due.min(event.due);
             return Observation::Repeated;
@@ -346,7 +347,7 @@ impl MandateHistory {
     }
 
     fn derive(&self) -> Derived {
-        // One end for each action, however often it was reported.
+        // Each action has one end, even if it was reported several times.
         let mut ends: BTreeMap<(Option<ActionId>, Option<Fingerprint>), (Effect, Timestamp)> =
             BTreeMap::new();
         for (fingerprint, event) in self
@@ -354,7 +355,7 @@ impl MandateHistory {
             .iter()
             .filter(|(_, event)| event.effect.is_end())
         {
-            // Reports without the id of an action cannot be known as one action.
+            // Reports without the id of an action cannot be connected.
             let alone = event.action.is_none().then_some(*fingerprint);
             let (end, at) = ends
                 .entry((event.action, alone))
@@ -386,8 +387,8 @@ impl MandateHistory {
                 complete: true,
             };
         }
-        // A cancellation is final even if it is only mentioned, but the action that cancelled is
-        // missing.
+        // A cancellation is final even if a message only mentions it, but then the report of the
+        // action is missing.
         if self
             .events
             .values()

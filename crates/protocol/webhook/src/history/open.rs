@@ -1,11 +1,11 @@
-//! Outcomes that were announced and have not come.
+//! Outcomes that were announced and have not arrived.
 
 use super::{Histories, HistoryId, KeptHistory};
 use crate::message::MessageKind;
 use bankrail_values::{StoreError, Timestamp};
 use std::collections::BTreeMap;
 
-/// The state of a payment or of an action on a mandate that another outcome follows.
+/// The state of a payment, or of an action on a mandate, after which another outcome follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(
     clippy::exhaustive_enums,
@@ -34,8 +34,7 @@ impl OpenState {
         }
     }
 
-    /// Returns the kind of message that is awaited. A notification ends the wait for an action,
-    /// too.
+    /// Returns the kind of the awaited message. A notification ends the wait for an action, too.
     #[must_use]
     pub const fn kind(self) -> MessageKind {
         match self {
@@ -45,7 +44,7 @@ impl OpenState {
     }
 }
 
-/// An announcement of an outcome that has not come.
+/// An announcement of an outcome that has not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct OpenOutcome {
@@ -53,9 +52,10 @@ pub struct OpenOutcome {
     pub state: OpenState,
     /// The earliest time at which the service reported it.
     pub since: Timestamp,
-    /// The deadline that the message has itself (`resolution_requested_by`), or else its time. A
-    /// message about a payment has none: the execution date of a warehoused payment is in the
-    /// biller's own instruction only. A deadline more than a year after the message does not count.
+    /// The deadline in the message (`resolution_requested_by`), or the time of the message without
+    /// one. A message about a payment has no deadline, because the execution date of a warehoused
+    /// payment is only in the biller's instruction. A deadline more than a year after the message
+    /// is ignored.
     pub due: Timestamp,
 }
 
@@ -73,16 +73,16 @@ impl OpenOutcome {
 
 /// The open outcomes of a store of histories, found by following its changes.
 ///
-/// Histories are the record of what is open: they change in the transaction that handles a message,
-/// take messages in any order, and are not forgotten while something is open, as a message in an
-/// inbox is. So nothing else is stored. A new value reads all histories once, in pages, and then
-/// what has changed; only those with an open outcome stay in memory. That holds for several
-/// processes over one store as well.
+/// Nothing is stored in addition to the histories. They change in the transaction that handles a
+/// message, take messages in any order, and, unlike messages in an inbox, are kept while an outcome
+/// is open. A new value reads all histories once, in pages, and later only the changes; only
+/// histories with an open outcome stay in memory. Several processes may do this over one store.
 ///
-/// An outcome that names neither a mandate nor a payment is in no history, and an instruction that
-/// the bank has never answered is not either. So an action whose end comes without its mandate,
-/// which the message may leave out, stays open until a later message of that mandate reports
-/// another state of the action: compare an overdue one with the messages of its `request_id`.
+/// An outcome that names neither a mandate nor a payment is in no history, and neither is an
+/// instruction that the bank has never answered. An action whose end is reported without naming the
+/// mandate, which the message may omit, therefore stays open until a later message about that
+/// mandate reports another state of the action. Compare an overdue action with the messages of its
+/// `request_id`.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOutcomes {
     change: u64,
@@ -91,13 +91,13 @@ pub struct OpenOutcomes {
 }
 
 impl OpenOutcomes {
-    /// Begins before the first change.
+    /// Returns a value that has read no change yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Reads what has changed since the last call.
+    /// Reads the changes since the last call.
     ///
     /// # Errors
     /// [`StoreError`] if the store fails. The next call continues where this one ended.
@@ -131,7 +131,7 @@ impl OpenOutcomes {
         histories.flat_map(|(kept, open)| open.iter().map(move |one| (kept, *one)))
     }
 
-    /// Returns the time since which the oldest outcome in this state is open.
+    /// Returns the earliest time since which an outcome in this state is open.
     #[must_use]
     pub fn oldest(&self, state: OpenState) -> Option<Timestamp> {
         let open = self.iter().filter(|(_, one)| one.state == state);

@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PaymentState {
-    /// Unknown so far.
+    /// No message has shown the state yet.
     Unknown,
-    /// `PDNG`: warehoused, another outcome follows.
+    /// `PDNG`: warehoused, so that another outcome follows.
     Warehoused,
-    /// `ACSP`: settlement pending, another outcome follows.
+    /// `ACSP`: settlement pending, so that another outcome follows.
     SettlementPending,
     /// `ACSC`: settled, final.
     Settled,
     /// `RJCT`: rejected, final.
     Rejected,
-    /// A payment of which settlement and rejection were reported: a person must decide.
+    /// Both the settlement and the rejection of the payment were reported: a person must decide.
     Contradictory,
 }
 
@@ -108,7 +108,7 @@ impl Rank {
         }
     }
 
-    /// Settled and rejected are one step of the sequence.
+    /// Returns the step of the sequence; settled and rejected are one step.
     fn step(self) -> u8 {
         match self {
             Self::Warehoused => 0,
@@ -119,14 +119,14 @@ impl Rank {
 }
 
 impl PaymentHistory {
-    /// An empty history.
+    /// Returns an empty history.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Applies an outcome of this payment. The caller selects the outcomes of this payment, by
-    /// `instruction_identification` or `uetr`.
+    /// Applies an outcome of this payment. The caller selects them by `instruction_identification`
+    /// or `uetr`.
     pub fn apply(&mut self, outcome: &PaymentOutcome) -> Observation {
         let Some(rank) = Rank::of(&outcome.transaction_status) else {
             return Observation::NotApplicable;
@@ -139,7 +139,7 @@ impl PaymentHistory {
             .outcomes
             .entry((rank, outcome.fingerprint()))
             .or_insert(time);
-        // The earliest time, so that the order of arrival makes no difference.
+        // Keeps the earliest time, so that the order of arrival makes no difference.
         *earliest = time.min(*earliest);
         if known {
             return Observation::Repeated;
@@ -149,8 +149,8 @@ impl PaymentHistory {
             return Observation::Contradictory;
         }
         if after != before {
-            // All others are earlier steps. This one is out of time if one of them was processed
-            // later.
+            // All other outcomes are earlier steps. This one is out of sequence if one of them was
+            // processed later.
             let out_of_time = self.outcomes.values().any(|at| *at > time);
             return if out_of_time {
                 Observation::OutOfSequence
@@ -165,8 +165,8 @@ impl PaymentHistory {
         }
     }
 
-    /// Adds the outcomes of another history of the same payment: one was known by
-    /// `instruction_identification` and the other by `uetr`.
+    /// Adds the outcomes of another history of the same payment, which was known under another
+    /// name.
     pub(super) fn merge(&mut self, other: Self) {
         for (outcome, at) in other.outcomes {
             let earliest = self.outcomes.entry(outcome).or_insert(at);
@@ -174,7 +174,7 @@ impl PaymentHistory {
         }
     }
 
-    /// The state of the payment.
+    /// Returns the state of the payment.
     #[must_use]
     pub fn state(&self) -> PaymentState {
         let has = |rank| self.outcomes.keys().any(|(known, _)| *known == rank);
@@ -188,7 +188,7 @@ impl PaymentHistory {
         }
     }
 
-    /// True when no further outcome is expected.
+    /// Returns true when no further outcome is expected.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(
@@ -197,7 +197,7 @@ impl PaymentHistory {
         )
     }
 
-    /// Returns the outcome that another one follows, if that has not come.
+    /// Returns the announcement of another outcome, if that has not arrived.
     #[must_use]
     pub fn open(&self) -> Option<OpenOutcome> {
         let (rank, state) = match self.state() {
@@ -207,7 +207,7 @@ impl PaymentHistory {
         };
         let outcomes = self.outcomes.iter();
         let since = outcomes.filter_map(|((known, _), at)| (*known == rank).then_some(*at));
-        // The message has no execution date.
+        // The outcome has no deadline, because the message has no execution date.
         since.min().map(|since| OpenOutcome::new(state, since))
     }
 }

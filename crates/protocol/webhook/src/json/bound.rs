@@ -1,4 +1,4 @@
-//! Bounds that are documented defaults. Breaking one is a finding.
+//! The bounds on texts that are documented defaults, whose breach is a finding.
 
 use super::Context;
 use crate::finding::Rule;
@@ -10,7 +10,7 @@ pub(crate) struct Bound {
     pub(crate) min: usize,
     pub(crate) max: usize,
     allowed: fn(char) -> bool,
-    /// The characters allowed, as a regular expression for schemas; `None` for all.
+    /// The characters allowed, as a regular expression for schemas; `None` if all are allowed.
     pub(crate) pattern: Option<&'static str>,
     expected: &'static str,
 }
@@ -64,7 +64,7 @@ impl Bound {
     }
 
     pub(crate) fn holds(&self, text: &str) -> bool {
-        // One character beyond the bound is enough to know, however long the text is.
+        // Counting one character beyond the bound is enough, even for a long text.
         let length = text.chars().take(self.max + 1).count();
         (self.min..=self.max).contains(&length) && text.chars().all(self.allowed)
     }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 pub(crate) struct Context {
     pointer: String,
     pub(crate) findings: Vec<MessageFinding>,
-    /// The refusals so far, where reading goes on after one.
+    /// The refusals so far, if reading continues after a refusal.
     pub(crate) refusals: Option<Vec<MessageError>>,
 }
 
@@ -20,8 +20,8 @@ impl Context {
         self.pointer.clone()
     }
 
-    /// Runs `work` in a known member, whose name needs no escaping. The names of members in members
-    /// have `/` between them.
+    /// Runs `work` in a known member, whose name needs no escaping. For a nested member, `name` has
+    /// the names separated by `/`.
     pub(crate) fn within<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.pointer.len();
         self.pointer.push('/');
@@ -55,7 +55,8 @@ impl Context {
         self.findings.push(finding);
     }
 
-    /// The value that was read. A refusal ends the reading, or is kept where reading goes on.
+    /// Returns the value that was read. A refusal ends the reading, or is kept if reading continues
+    /// after one.
     pub(crate) fn go_on<T>(
         &mut self,
         read: Result<T, MessageError>,

@@ -7,42 +7,41 @@ use std::fmt;
 
 /// Members that this version does not know.
 ///
-/// They are kept as they were written and in their order, and written back after the known ones.
-/// New members appear in minor releases of the service, so a receiver keeps them. Each is a
-/// [`Rule::UnknownMember`] finding.
+/// They are kept in their order and spelling, and written back after the known ones, because minor
+/// releases of the service add members. Each is a [`Rule::UnknownMember`] finding.
 ///
-/// Equal when the same members with the same JSON text stand in the same order.
+/// Two values are equal if they have the same members with the same JSON text in the same order.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ExtraMembers(Vec<(Box<str>, Box<str>)>);
 
 impl ExtraMembers {
-    /// True when there is none.
+    /// Returns true if there are no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The name and JSON text of each member, in their order.
+    /// Returns the name and JSON text of each member, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0
             .iter()
             .map(|(name, value)| (name.as_ref(), value.as_ref()))
     }
 
-    /// The JSON text of a member.
+    /// Returns the JSON text of a member.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.iter()
             .find_map(|(candidate, value)| (candidate == name).then_some(value))
     }
 
-    /// The members of an object whose names are not among `known`.
+    /// Returns the members of an object whose names are not among `known`.
     pub(crate) fn keep(object: &JsonObject<'_>, known: &[&str]) -> Self {
         let unknown = object
             .members()
@@ -76,7 +75,7 @@ impl fmt::Debug for ExtraMembers {
     }
 }
 
-/// The type of a value, by the first character of its JSON text.
+/// Returns the type of a value, by the first character of its JSON text.
 fn kind(json: &str) -> &'static str {
     match json.as_bytes().first() {
         Some(b'{') => "an object",

@@ -4,7 +4,7 @@ use bankrail_values::json::{JsonValue, read, write_string};
 use std::fmt::{Display, Write as _};
 use std::ops::Range;
 
-/// JSON being written.
+/// A message's JSON under construction.
 pub(crate) struct Output {
     json: String,
     /// True to sort members by name and leave out the top-level member [`SKIPPED`].
@@ -14,11 +14,11 @@ pub(crate) struct Output {
 /// The member that differs in each regeneration of a message.
 const SKIPPED: &str = "creation_date_time";
 
-/// Few objects of a message have more.
+/// A capacity that few objects of a message exceed.
 const MEMBERS: usize = 16;
 
 impl Output {
-    /// JSON as it is delivered: members in the order of their declaration.
+    /// Returns an output for delivery, with members in the order of their declaration.
     pub(crate) fn plain() -> Self {
         Self {
             json: String::with_capacity(2048),
@@ -26,8 +26,8 @@ impl Output {
         }
     }
 
-    /// Canonical JSON: sorted members, no white space, one spelling of each string; numbers stay as
-    /// written.
+    /// Returns an output of canonical JSON: sorted members, no white space, and one spelling of
+    /// each string; numbers keep their spelling.
     pub(crate) fn canonical() -> Self {
         Self {
             canonical: true,
@@ -48,7 +48,7 @@ impl Output {
         write!(self.json, "\"{value}\"").expect("a String takes all");
     }
 
-    /// Writes JSON text as it is.
+    /// Writes JSON text unchanged.
     pub(crate) fn raw(&mut self, json: &str) {
         self.json.push_str(json);
     }
@@ -95,19 +95,20 @@ impl Output {
     }
 }
 
-/// An object being written.
+/// An object under construction.
 pub(crate) struct ObjectOut<'o, 'n> {
     out: &'o mut Output,
     /// The place where the object's first member begins.
     start: usize,
-    /// The names so far and where each member is, without its comma, if they are to be sorted.
+    /// The names so far with the place of each member, without its comma, if the members are to be
+    /// sorted.
     names: Vec<(&'n str, Range<usize>)>,
 }
 
 impl<'n> ObjectOut<'_, 'n> {
     pub(crate) fn member(&mut self, name: &'n str, value: impl FnOnce(&mut Output)) {
         let canonical = self.out.canonical;
-        // The first member of the outermost object begins behind its brace.
+        // The first member of the outermost object begins after its brace.
         if canonical && self.start == 1 && name == SKIPPED {
             return;
         }

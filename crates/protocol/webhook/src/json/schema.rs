@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 pub(crate) struct Schemas(BTreeMap<&'static str, Value>);
 
 impl Schemas {
-    /// A reference to an object's schema, which `members` makes if it is not there.
+    /// Returns a reference to an object's schema, and makes the schema from `members` if it is
+    /// missing.
     pub(crate) fn object(
         &mut self,
         name: &'static str,
@@ -33,7 +34,7 @@ impl Schemas {
         reference(name)
     }
 
-    /// Requires a member of an object, which is present, to have this one value.
+    /// Restricts a member of an object to one value. The object's schema must exist.
     pub(crate) fn fix(&mut self, name: &'static str, member: &'static str, value: &str) {
         if let Some(schema) = self
             .0
@@ -44,7 +45,7 @@ impl Schemas {
         }
     }
 
-    /// Adds a condition to an object, which is present.
+    /// Adds a condition to an object. The object's schema must exist.
     pub(crate) fn condition(&mut self, name: &'static str, condition: Value) {
         if let Some(schema) = self.0.get_mut(name) {
             match &mut schema["allOf"] {
@@ -77,7 +78,8 @@ impl Member {
     }
 }
 
-/// Makes an object's schema. It is outside the generic function, which each type of message has.
+/// Makes an object's schema. This function is separate from the generic one, which is compiled for
+/// each type of message.
 fn schema(description: &str, members: Vec<Member>) -> Value {
     let required: Vec<_> = members
         .iter()
@@ -97,18 +99,18 @@ fn schema(description: &str, members: Vec<Member>) -> Value {
     schema
 }
 
-/// A reference within an OpenAPI document.
+/// Returns a reference within an OpenAPI document.
 fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// The text of a documentation comment, without the marks of links and code.
+/// Returns the text of a documentation comment, without the marks of links and code.
 fn text_of(documentation: &str) -> Option<String> {
     let text = documentation.trim().replace(['[', ']', '`'], "");
     (!text.is_empty()).then_some(text)
 }
 
-/// A text under a bound.
+/// Returns the schema of a text with a bound.
 pub(crate) fn text(bound: Option<&Bound>) -> Value {
     let mut schema = json!({ "type": "string" });
     if let Some(bound) = bound {
@@ -121,17 +123,17 @@ pub(crate) fn text(bound: Option<&Bound>) -> Value {
     schema
 }
 
-/// A text of a form.
+/// Returns the schema of a text with a pattern.
 pub(crate) fn pattern(pattern: &str) -> Value {
     json!({ "type": "string", "pattern": pattern })
 }
 
-/// A code of an open list.
+/// Returns the schema of a code of an open list.
 pub(crate) fn code(known: &[&str]) -> Value {
     json!({ "anyOf": [{ "enum": known }, { "type": "string" }] })
 }
 
-/// A value, or one of its marks for "cleared".
+/// Returns the schema of a value or one of its marks for "cleared".
 pub(crate) fn amended(value: Value, marks: &[&str]) -> Value {
     let marks = marks.iter().map(|mark| {
         let mark: Value = serde_json::from_str(mark).expect("each mark is JSON");

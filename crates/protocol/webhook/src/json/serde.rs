@@ -1,7 +1,7 @@
-//! serde's traits of messages, by the writer and the strict reader.
+//! serde's traits for messages, implemented with the writer and the strict reader.
 //!
-//! They pass the JSON text itself, because unknown members are kept as they were written: that is
-//! what `serde_json` offers as `RawValue`.
+//! They pass the JSON text itself, as `serde_json`'s `RawValue`, because unknown members keep their
+//! spelling.
 
 use super::{Context, LIMITS, Output, Wire};
 use serde::de::Error as _;

@@ -1,7 +1,7 @@
 //! The kinds of members that the derive [`Wire`](super::Wire) makes of a field's type and
 //! arguments.
 
-/// Reading a member.
+/// The functions that read a member of each kind.
 pub(crate) mod read {
     use crate::Amended;
     use crate::amended::Clearable;
@@ -23,8 +23,8 @@ pub(crate) mod read {
         })
     }
 
-    /// The value of a member that is present, read by `read`. `null` counts as absent and is a
-    /// finding.
+    /// Returns the value of a member that is present, read by `read`. `null` counts as absent and
+    /// is a finding.
     fn present<T>(
         members: &JsonObject<'_>,
         name: &str,
@@ -65,7 +65,7 @@ pub(crate) mod read {
     pub(crate) use {optional as expected, required as fixed};
 }
 
-/// Writing a member.
+/// The functions that write a member of each kind.
 pub(crate) mod write {
     use crate::Amended;
     use crate::amended::Clearable;
@@ -101,7 +101,7 @@ pub(crate) mod write {
     pub(crate) use {optional as expected, required as fixed};
 }
 
-/// Checking a member.
+/// The functions that check a member of each kind.
 pub(crate) mod check {
     use crate::Amended;
     use crate::amended::Clearable;

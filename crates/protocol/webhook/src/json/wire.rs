@@ -20,13 +20,14 @@ pub(crate) trait Wire: Sized {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError>;
     /// Writes the value.
     fn write(&self, out: &mut Output);
-    /// Reports findings: what the value can hold but should not.
+    /// Reports findings: contents that the type can hold but a message should not have.
     fn check(&self, _bound: Option<&Bound>, _at: &mut Context) {}
-    /// The JSON Schema of what is written. Objects are added to `schemas` and referred to.
+    /// Returns the JSON Schema of what is written. The schemas of objects are added to `schemas`,
+    /// and the result refers to them.
     fn schema(bound: Option<&Bound>, schemas: &mut Schemas) -> Value;
 }
 
-/// The text of a value that must be one.
+/// Returns the text of a value that must be a string.
 pub(crate) fn string<'v>(value: &'v JsonValue<'_>, at: &Context) -> Result<&'v str, MessageError> {
     value
         .as_str()
@@ -89,7 +90,7 @@ fn parsed<T>(
     parse(text).map_err(|error| at.bad_value(error.expected, text))
 }
 
-/// Reads a time, of which `parse` also returns the number of fractional digits. Fewer than three
+/// Reads a time with `parse`, which also returns the number of fractional digits; fewer than three
 /// are a finding.
 fn time<T>(
     value: &JsonValue<'_>,
@@ -199,7 +200,7 @@ impl Wire for Decimal {
         let amount = parse_decimal(text)
             .map_err(|_| at.bad_value("a plain decimal of at most 28 digits", text))?;
         if amount.to_string() != text {
-            // Leading zeros are the only spelling that is not kept.
+            // A number keeps its spelling except for leading zeros.
             at.find(Rule::DefaultBound, "no leading zeros", excerpt(text));
         }
         Ok(amount)
@@ -218,12 +219,12 @@ impl Wire for Decimal {
         }
     }
     fn schema(_: Option<&Bound>, _: &mut Schemas) -> Value {
-        // The currency decides how many decimals follow: none for VND, at most four.
+        // The number of decimals depends on the currency: none for VND, at most four.
         pattern(r"^(0|[1-9][0-9]{0,15})(\.[0-9]{1,4})?$")
     }
 }
 
-/// Their elements have nothing to check.
+/// The elements need no check, because their type has the bound.
 impl<const MIN: usize, const MAX: usize> Wire for Vec<BoundedText<MIN, MAX>> {
     fn read(value: &JsonValue<'_>, at: &mut Context) -> Result<Self, MessageError> {
         let JsonValue::Array(elements) = value else {

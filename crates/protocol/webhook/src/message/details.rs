@@ -122,7 +122,7 @@ pub(super) const BILATERAL: &str = "bilateral_amendment";
 pub(super) const STATUS: &str = "status_change";
 
 impl Change {
-    /// The member of the variant.
+    /// Returns the member of the variant.
     pub(super) fn name(&self) -> Option<&'static str> {
         match self {
             Self::Amendment(_) => Some(AMENDMENT),

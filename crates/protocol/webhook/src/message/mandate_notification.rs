@@ -56,9 +56,9 @@ pub struct ResolutionEvent {
 }
 
 impl MandateNotification {
-    /// A notification of a known trigger, with the action type and status that go with it, and the
-    /// mandate status if only one goes with it (Default: "Consistency that real messages show").
-    /// `None` for an unknown trigger.
+    /// Returns a notification of a known trigger, with the action type and status that go with it,
+    /// and the mandate status if only one goes with it (Default: "Consistency that real messages
+    /// show"). `None` for an unknown trigger.
     #[must_use]
     pub fn of_trigger(
         creation_date_time: Timestamp,

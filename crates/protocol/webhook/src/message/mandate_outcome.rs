@@ -92,8 +92,8 @@ impl WebhookMessage for MandateActionOutcome {
             .into()
     }
 
-    /// True for the outcome of an action that is pending. The outcome that follows when the action
-    /// moves on from `PEND` answers the same request (Default: "Webhooks").
+    /// Returns true for the outcome of an action that is pending. The outcome that follows when the
+    /// action moves on from `PEND` answers the same request (Default: "Webhooks").
     fn is_interim(&self) -> bool {
         self.action_status == Some(ActionStatus::Pending)
     }

@@ -70,7 +70,7 @@ pub struct AmendedDebtor {
 }
 
 impl DebtorInformation {
-    /// The account identification, which may be partly masked.
+    /// Returns the account identification, which may be partly masked.
     #[must_use]
     pub fn account(&self) -> Option<AccountMask<'_>> {
         self.account_identification.as_deref().map(AccountMask::of)

@@ -96,19 +96,19 @@ pub struct MandateDetails {
 }
 
 impl QueryNotification {
-    /// Returns the same notification made again because no resolution has been received:
-    /// `reminder_count` is one more (absent counts as 0), `creation_date_time` is `now`, and all
-    /// else is the same (Specification: "QueryNotification message").
+    /// Returns the notification regenerated because no resolution has been received:
+    /// `reminder_count` is increased by 1 (absent counts as 0), `creation_date_time` is `now`, and
+    /// all else is the same (Specification: "QueryNotification message").
     ///
-    /// The case and so the first members of the duplicate key stay. The count is part of the key
-    /// (Specification: "Events"), so that a reminder is no duplicate. It is a separate message with
-    /// its own `X-Message-Id`. The sender knows whether a resolution has been received.
+    /// The count is part of the duplicate key (Specification: "Events"), so that a reminder is no
+    /// duplicate: send it as a separate message with its own `X-Message-Id`. Only the caller knows
+    /// if a resolution has been received.
     ///
     /// # Errors
-    /// [`ReminderError`] if `reminder_count` is not a number, or 99.
+    /// [`ReminderError`] if `reminder_count` is not a number, or is 99.
     pub fn reminder(&self, now: Timestamp) -> Result<Self, ReminderError> {
         let made = self.reminders().ok_or(ReminderError::NotACount)?;
-        // At most 100, which has one digit too many: a count has two.
+        // The count is at most 100 here, which does not fit into its two digits.
         let next = (made + 1)
             .to_string()
             .parse()
@@ -120,7 +120,7 @@ impl QueryNotification {
         })
     }
 
-    /// `reminder_count` as a number; absent counts as 0. `None` for other text than digits.
+    /// Returns `reminder_count` as a number; absent counts as 0. `None` for other text than digits.
     fn reminders(&self) -> Option<u8> {
         let count = self
             .reminder_count
@@ -130,8 +130,8 @@ impl QueryNotification {
         count.parse().ok().filter(|_| digits)
     }
 
-    /// Each `reminder_count` that means the same as this one (Default): absent, `0` and `00`; `1`
-    /// and `01`; and so on. Other text than digits means only itself.
+    /// Returns each `reminder_count` that means the same as this one (Default): absent, `0` and
+    /// `00`; `1` and `01`; and so on. Text other than digits is equal only to itself.
     fn reminder_counts(&self) -> Vec<Option<ReminderCount>> {
         let Some(count) = self.reminders() else {
             return vec![self.reminder_count.clone()];
@@ -147,14 +147,14 @@ impl QueryNotification {
     }
 }
 
-/// A query notification that cannot be made again.
+/// The reason why a reminder of a query notification cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReminderError {
     /// The count is not a number.
     #[error("/reminder_count: expected a count, found another text")]
     NotACount,
-    /// The count has two digits, and 99 is the last.
+    /// The count is 99, the maximum of its two digits.
     #[error("/reminder_count: expected a count below 99, found 99")]
     TooMany,
 }
@@ -166,8 +166,8 @@ impl WebhookMessage for QueryNotification {
         self.creation_date_time
     }
 
-    /// One hash for each spelling of `reminder_count`, because stores keep hashes that were made of
-    /// the text as it is.
+    /// Returns a key with one hash for each spelling of `reminder_count`, because stores contain
+    /// hashes of each spelling.
     fn duplicate_key(&self, scope: &str, _message_id: HyphenatedUuid) -> DuplicateKey {
         let re_open = self
             .re_open_case_indication

@@ -1,4 +1,4 @@
-//! The trait of all messages: reading, writing, checking.
+//! The trait of all messages, with which they are read, written and checked.
 
 use super::MessageKind;
 use crate::duplicate;
@@ -13,11 +13,11 @@ bankrail_values::options! {
     /// Options for reading a message.
     #[derive(Clone, Copy, Debug)]
     pub struct MessageReadOptions {
-        /// True to refuse messages with findings of the classes [`RuleClass::Specification`] and
-        /// [`RuleClass::Default`]. Findings of consistency are not a reason to refuse. Off by
-        /// default.
+        /// Refuses messages with findings of the classes [`RuleClass::Specification`] and
+        /// [`RuleClass::Default`] if true. Findings of consistency are not a reason to refuse.
+        /// Default: false.
         deny_findings: bool = false,
-        /// The maximum size of the JSON, in bytes. Default: 1 MiB.
+        /// Sets the maximum size of the JSON, in bytes. Default: 1 MiB.
         max_message_bytes: usize = 1024 * 1024,
     }
 }
@@ -30,7 +30,7 @@ impl MessageReadOptions {
         )?)
     }
 
-    /// The value of [`MessageReadOptions::deny_findings`].
+    /// Returns the value of [`MessageReadOptions::deny_findings`].
     #[must_use]
     #[doc(hidden)]
     pub fn denies_findings(&self) -> bool {
@@ -69,7 +69,7 @@ pub(super) fn defects<M: WebhookMessage>(
     (refusals, findings)
 }
 
-/// The trait of all webhook messages. Sealed: the list of messages is closed.
+/// The trait of all webhook messages. The trait is sealed, because the list of messages is closed.
 #[allow(private_bounds, reason = "sealed")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no kind of webhook message",
@@ -83,24 +83,24 @@ pub trait WebhookMessage:
     /// The kind of the message.
     const KIND: MessageKind;
 
-    /// The time at which the service processed the event: not that of the event itself, and
-    /// different each time the message is regenerated.
+    /// Returns the time at which the service processed the event: this is not the time of the event
+    /// itself, and it differs each time the message is regenerated.
     fn creation_date_time(&self) -> Timestamp;
 
-    /// The duplicate key (Specification: "Events").
+    /// Returns the duplicate key (Specification: "Events").
     ///
     /// - `scope` distinguishes receivers (customers) that share a store.
     /// - `message_id` is the `X-Message-Id`, used when the message has none of the key's members.
     fn duplicate_key(&self, scope: &str, message_id: HyphenatedUuid) -> DuplicateKey;
 
     /// Returns true for a message that only announces a result. The message with the result has the
-    /// same duplicate key and other content, and is no conflict with it.
+    /// same duplicate key and other content, but does not conflict with it.
     fn is_interim(&self) -> bool {
         false
     }
 
-    /// The same message as other senders spell it. Each spelling has the same duplicate key, and a
-    /// receiver that holds one of them holds the message.
+    /// Returns the same message in the other spellings that senders use. Each spelling has the same
+    /// duplicate key, and a receiver that has one of them has the message.
     fn other_spellings(&self) -> Vec<Self> {
         Vec::new()
     }
@@ -152,8 +152,8 @@ pub trait WebhookMessage:
         out.finish()
     }
 
-    /// The findings of the message: default bounds, unknown codes and members, and values that
-    /// contradict each other.
+    /// Returns the findings of the message: default bounds, unknown codes and members, and values
+    /// that contradict each other.
     fn validate(&self) -> Vec<MessageFinding> {
         let mut at = Context::default();
         self.check(None, &mut at);
@@ -161,7 +161,7 @@ pub trait WebhookMessage:
         at.findings
     }
 
-    /// The fingerprint: SHA-256 of the canonical JSON without `creation_date_time`.
+    /// Returns the fingerprint: SHA-256 of the canonical JSON without `creation_date_time`.
     fn fingerprint(&self) -> Fingerprint {
         let mut canonical = Output::canonical();
         self.write(&mut canonical);

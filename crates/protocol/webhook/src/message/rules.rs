@@ -1,4 +1,4 @@
-//! The rules about values of one message that must agree: those that the specification states, and
+//! The rules about values that must agree within a message, both those of the specification and
 //! advice.
 
 mod mandate;
@@ -10,12 +10,12 @@ pub(super) use mandate::{Expected, expected};
 use crate::finding::Rule;
 use crate::json::Context;
 
-/// Reports a value that is absent.
+/// Reports that a value is absent.
 fn absent(at: &mut Context, member: &str, rule: Rule, expected: &'static str) {
     at.within(member, |at| at.find(rule, expected, "none"));
 }
 
-/// Reports a value that is present.
+/// Reports that a value is present.
 fn present(at: &mut Context, member: &str, rule: Rule, expected: &'static str) {
     at.within(member, |at| at.find(rule, expected, "one"));
 }

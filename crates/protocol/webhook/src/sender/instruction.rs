@@ -15,18 +15,18 @@ use bankrail_values::{BoundedText, Date, Timestamp};
     reason = "the specification's table has four rows"
 )]
 pub enum PaymentCondition {
-    /// A payment that was processed and settled: `ACSC`.
+    /// The payment was processed and settled: `ACSC`.
     Settled,
-    /// A payment to be executed on a later day: `PDNG`.
+    /// The payment is to be executed on a later day: `PDNG`.
     FutureDated {
-        /// The day on which it is to be executed.
+        /// The day on which the payment is to be executed.
         requested_execution_date: Date,
     },
     /// The settlement is delayed: `ACSP`.
     Delayed,
-    /// A payment that is invalid or failed settlement: `RJCT`.
+    /// The payment is invalid or could not be settled: `RJCT`.
     Failed {
-        /// The reason, from an external list.
+        /// The reason, a code from an external list.
         reason_code: BoundedText<1, 4>,
     },
 }
@@ -62,7 +62,7 @@ pub struct PaymentInstruction {
     instruction_identification: Text35,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     uetr: Option<Uetr>,
-    /// The stages that were reported, in this order.
+    /// The stages that were reported, in order.
     reported: Vec<Stage>,
 }
 
@@ -90,7 +90,8 @@ impl Stage {
 }
 
 impl PaymentInstruction {
-    /// An instruction that was received, under the identification that the provider assigned to it.
+    /// Returns the record of a received instruction with the identification that the provider
+    /// assigned.
     #[must_use]
     pub fn new(request: OriginalRequest, instruction_identification: Text35) -> Self {
         Self {
@@ -108,25 +109,25 @@ impl PaymentInstruction {
         self
     }
 
-    /// The values that the outcomes echo in their headers.
+    /// Returns the values that the outcomes echo in their headers.
     #[must_use]
     pub fn request(&self) -> &OriginalRequest {
         &self.request
     }
 
-    /// The identification that the provider assigned.
+    /// Returns the identification that the provider assigned.
     #[must_use]
     pub fn instruction_identification(&self) -> &Text35 {
         &self.instruction_identification
     }
 
-    /// The end-to-end reference, if it is known.
+    /// Returns the end-to-end reference, if it is known.
     #[must_use]
     pub fn uetr(&self) -> Option<Uetr> {
         self.uetr
     }
 
-    /// The status that was reported last.
+    /// Returns the status that was reported last.
     #[must_use]
     pub fn status(&self) -> Option<TransactionStatus> {
         self.reported.last().map(|stage| stage.status())
@@ -138,8 +139,8 @@ impl PaymentInstruction {
         !matches!(self.reported.last(), Some(Stage::Settled | Stage::Rejected))
     }
 
-    /// The day from which on the settlement outcome of a warehoused instruction is due. `None` if
-    /// it is not warehoused.
+    /// Returns the first day on which the settlement outcome of a warehoused instruction is due.
+    /// `None` if it is not warehoused.
     #[must_use]
     pub fn due(&self) -> Option<Date> {
         match self.reported.last() {
@@ -148,22 +149,22 @@ impl PaymentInstruction {
         }
     }
 
-    /// Reports what happened: makes the outcome with the status of the condition, the instruction's
-    /// names and, with `RJCT`, the reason, and keeps that it was reported.
+    /// Reports an event: makes the outcome with the status of the condition, the instruction's
+    /// names and, with `RJCT`, the reason, and records that the status was reported.
     ///
     /// `now` is the time at which the outcome is processed; `today` is the day at the place whose
     /// calendar execution dates follow. Store the instruction in the transaction that stores the
-    /// outcome: the outcome must not be sent if what was reported is lost.
+    /// outcome: an outcome must not be sent if its record is lost.
     ///
     /// # Errors
-    /// [`ReportError`]; the instruction is then unchanged.
+    /// [`ReportError`] if the status must not be reported; the instruction is then unchanged.
     pub fn report(
         &mut self,
         condition: &PaymentCondition,
         now: Timestamp,
         today: Date,
     ) -> Result<PaymentOutcome, ReportError> {
-        // Judged before anything is recorded, so that a refused report changes nothing.
+        // Decided before anything is recorded, so that a refused report changes nothing.
         let next = self.next(condition, today)?;
         self.reported.push(next);
         let outcome = PaymentOutcome::new(now, next.status())
@@ -189,7 +190,7 @@ impl PaymentInstruction {
             (Some(last @ (Stage::Settled | Stage::Rejected)), _) => Err(ReportError::Final {
                 status: last.status(),
             }),
-            // Before the rules about days, because a payment can fail on any day.
+            // Stands before the rules about days, because a payment can fail on any day.
             (_, PaymentCondition::Failed { .. }) => Ok(Stage::Rejected),
             (Some(last), PaymentCondition::FutureDated { .. }) => Err(reported(last)),
             (
@@ -217,7 +218,7 @@ impl PaymentInstruction {
         }
     }
 
-    /// Checks that an outcome is one of this instruction's that was reported.
+    /// Checks that an outcome is about this instruction and was reported.
     pub(super) fn check(&self, outcome: &PaymentOutcome) -> Result<(), RequestMismatchError> {
         if outcome
             .instruction_identification
@@ -243,11 +244,11 @@ impl PaymentInstruction {
     }
 }
 
-/// The reason why nothing is reported about a payment instruction.
+/// The reason why an event of a payment instruction must not be reported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// A final status was reported: nothing follows it.
+    /// A final status was reported, after which no outcome follows.
     #[error("expected an instruction without a final status, found {status}")]
     Final {
         /// The status.
@@ -262,10 +263,10 @@ pub enum ReportError {
     /// The execution date is not in the future.
     #[error("expected an execution date in the future, found {requested_execution_date}")]
     NotFutureDated {
-        /// The date.
+        /// The requested execution date.
         requested_execution_date: Date,
     },
-    /// The instruction is warehoused and its execution date has not come.
+    /// The instruction is warehoused and its execution date has not been reached.
     #[error("expected a day from {until} on, found an earlier one")]
     NotDue {
         /// The execution date.

@@ -24,7 +24,7 @@ pub struct OriginalRequest {
 }
 
 impl OriginalRequest {
-    /// The request whose acknowledgement had this `X-RequestKey`.
+    /// Returns the record of a request whose acknowledgement had this `X-RequestKey`.
     #[must_use]
     pub fn new(request_key: HyphenatedUuid) -> Self {
         Self {
@@ -40,20 +40,20 @@ impl OriginalRequest {
         self
     }
 
-    /// The `X-RequestKey` of the request's acknowledgement.
+    /// Returns the `X-RequestKey` of the request's acknowledgement.
     #[must_use]
     pub fn request_key(&self) -> HyphenatedUuid {
         self.request_key
     }
 
-    /// The `X-Correlation-Id` of the request, if it had one.
+    /// Returns the `X-Correlation-Id` of the request, if it had one.
     #[must_use]
     pub fn correlation_id(&self) -> Option<HyphenatedUuid> {
         self.correlation_id
     }
 
-    /// Checks that headers echo this request: the same `X-RequestKey`, and no `X-Correlation-Id`
-    /// but the request's.
+    /// Checks that headers echo this request: they need the same `X-RequestKey`, and may have no
+    /// other `X-Correlation-Id` than the request.
     ///
     /// # Errors
     /// [`RequestMismatchError::Header`].
@@ -61,7 +61,7 @@ impl OriginalRequest {
         if headers.request_key != Some(self.request_key) {
             return Err(RequestMismatchError::Header { name: REQUEST_KEY });
         }
-        // The header may be absent, but not have another value.
+        // The header may be absent, but must not have another value.
         if headers.correlation_id.is_some() && headers.correlation_id != self.correlation_id {
             return Err(RequestMismatchError::Header {
                 name: CORRELATION_ID,
@@ -91,8 +91,8 @@ impl RecordedRequest {
         }
     }
 
-    /// Checks that a message with these headers answers this request: the headers echo it, and a
-    /// payment outcome is one that [`PaymentInstruction::report`] made.
+    /// Checks that a message with these headers answers this request: the headers must echo it, and
+    /// a payment outcome must have been made by [`PaymentInstruction::report`].
     ///
     /// # Errors
     /// [`RequestMismatchError`].
@@ -112,27 +112,27 @@ impl RecordedRequest {
     }
 }
 
-/// A message that does not answer the request that was recorded. It shows neither keys nor
+/// The reason why a message does not answer the recorded request. The error shows neither keys nor
 /// identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestMismatchError {
-    /// A message of a kind other than the request's outcomes.
+    /// The message is of a kind other than the request's outcomes.
     #[error("expected an outcome of the request's kind, found another message")]
     Kind,
-    /// A header that does not echo the request.
+    /// A header does not echo the request.
     #[error("header {name}: expected the value of the original request, found another")]
     Header {
-        /// The header.
+        /// The name of the header.
         name: &'static str,
     },
-    /// A payment outcome about another instruction.
+    /// The payment outcome is about another instruction.
     #[error("{pointer}: expected the value of the instruction, found another")]
     Instruction {
-        /// The member that differs.
+        /// The JSON pointer to the member that differs.
         pointer: &'static str,
     },
-    /// A payment outcome with a status that was not reported: it did not come from
+    /// The payment outcome has a status that was not reported, so it was not made by
     /// [`PaymentInstruction::report`](super::PaymentInstruction::report).
     #[error("/transaction_status: expected a status that was reported, found another")]
     Status,

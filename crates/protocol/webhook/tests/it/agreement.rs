@@ -4,7 +4,7 @@
 use crate::rows::Wrong;
 use bankrail_webhook::*;
 
-/// The findings that are not about single members: rule and pointer.
+/// Returns the findings that are not about single members: rule and pointer.
 fn found(message: impl Into<Message>) -> Vec<(Rule, String)> {
     message
         .into()
@@ -34,8 +34,8 @@ fn outcome(
 
 const MANDATE_STATUSES: [&str; 5] = ["ACTV", "CNCD", "CRTD", "SUSD", "NEWS"];
 
-/// Specification: `bilateral` and `debtor_alias_name` come with creation and amendment only. What
-/// another version may name is not known to be anything else.
+/// Specification: `bilateral` and `debtor_alias_name` come with creation and amendment only. A code
+/// of another version may be one of these, so that it has no finding.
 #[test]
 fn bilateral_and_alias_come_with_creation_and_amendment_only() {
     let mut wrong = Wrong::default();
@@ -146,7 +146,7 @@ fn an_action_goes_with_the_status_of_its_mandate() {
             let message = outcome("SUCC", Some(action), Some(action_status)).mandate_status(status);
             let row = format!("{action} {action_status} {status}");
             wrong.unless_equal(&row, has(message.clone(), Rule::ActionMandateStatus), odd);
-            // A rejected action says nothing about the mandate.
+            // A rejected action does not affect the mandate.
             let mut rejected = message;
             rejected.status = OutcomeStatus::Rejected;
             wrong.unless_equal(
@@ -422,8 +422,8 @@ fn an_amendments_amounts_and_dates_agree() {
     wrong.none();
 }
 
-/// `ALIA` needs an alias and its type, `BBAN` an account: in a query, and as changed by an
-/// amendment.
+/// `ALIA` needs an alias and its type, `BBAN` an account: in a query, and in an amendment that
+/// changes them.
 #[test]
 fn accounts_are_identified_as_their_type_says() {
     const ALIAS_TYPE: (Rule, &str) = (Rule::AliasMissing, "account_alias_type_code");

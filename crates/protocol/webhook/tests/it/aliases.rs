@@ -4,8 +4,8 @@ use crate::rows::Wrong;
 use bankrail_webhook::AliasType::{self, BusinessNumber, Email, Organisation, Telephone};
 use bankrail_webhook::alias::{Alias, AliasError};
 
-/// Returns whether a text is an alias by the specification, and whether it also keeps the public
-/// pattern (Default).
+/// An alias is valid by the specification or not, and may also have the form of the public pattern
+/// (Default).
 #[test]
 fn an_alias_has_the_form_of_its_type() {
     let rows: Vec<(AliasType, String, bool, bool)> = [

@@ -1,10 +1,10 @@
-//! Clauses each by itself, over all of their cases.
+//! Tests of single clauses of the specification, over all of their cases.
 
 use bankrail_values::json::JsonErrorKind;
 use bankrail_webhook::*;
 use serde_json::{Value, json};
 
-/// The biller quotes it, so it is what was sent, to the character.
+/// The biller quotes the case id, so it must be kept to the character.
 #[test]
 fn a_case_id_is_handed_on_as_it_was_sent() {
     for text in ["C-1", " c 1 ", "É\u{301}~", "\"\\", "12345678901234567890"] {

@@ -24,7 +24,8 @@ fn findings_of_another_version_are_kept() {
     assert!(serde_json::from_str::<Vec<MessageFinding>>("[7]").is_err());
 }
 
-/// The name of a rule stands in stores and logs, its class decides what is refused.
+/// The name of a rule is written to stores and logs, and its class decides which messages are
+/// refused.
 #[test]
 fn each_rule_has_its_name_and_class() {
     use RuleClass::{Consistency, Default, Specification};

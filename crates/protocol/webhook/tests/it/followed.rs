@@ -11,8 +11,8 @@ use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-/// A store with five changes, of which three come with the first answer, and which fails after so
-/// many questions.
+/// A store with five changes, of which three come with the first answer, and which fails after this
+/// many calls.
 #[derive(Debug)]
 struct Changes {
     left: Mutex<u32>,

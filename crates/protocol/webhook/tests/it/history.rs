@@ -87,7 +87,7 @@ fn notification(
     Told::Notification(notification)
 }
 
-/// The messages of a legal sequence of steps, and the state in which it ends. Times are the
+/// Returns the messages of a legal sequence of steps, and the state in which it ends. Times are the
 /// sender's, with noise.
 fn tell(steps: &[Step], by_payer: &[bool], noise: &[i64]) -> (Vec<Told>, MandateState) {
     let mut state = MandateState::Unknown;
@@ -337,7 +337,7 @@ fn a_payment_says_what_each_outcome_meant() {
         Observation::OutOfSequence
     );
     assert_eq!(history.apply(&payment(9, "ACSC")), Observation::Repeated);
-    // In time: also if both were processed at once.
+    // The outcome is in sequence, also if both were processed at the same time.
     for (time, expected) in [
         (4, Observation::OutOfSequence),
         (5, Observation::Advanced),
@@ -500,7 +500,7 @@ fn of_two_reports_of_one_action_the_earlier_time_counts() {
     }
 }
 
-/// A report that is made again has a new time, which changes nothing.
+/// A regenerated report has a new time, which must not change the state.
 #[test]
 fn of_one_report_that_is_sent_twice_the_earlier_time_counts() {
     for (first, again) in [(20, 50), (50, 20)] {
@@ -663,7 +663,7 @@ fn a_creation_that_is_recalled_or_times_out_cancels_the_mandate() {
             (MandateState::Cancelled, true),
             "{status}"
         );
-        // Any other action that ends so leaves the mandate as it was.
+        // Any other action with this end leaves the mandate unchanged.
         let mut running = MandateHistory::new();
         outcome(0, 1, "CREA", "CMPL", "ACTV").apply(&mut running);
         assert_eq!(
@@ -744,7 +744,7 @@ fn a_fold_says_whether_the_state_changes_and_joins_the_histories_of_one_payment(
         (confirmed.clone(), false),
         (mandate(outcome(0, 1, "CREA", "PEND", "CRTD")), false),
         (mandate(outcome(20, 2, "STCH", "CMPL", "SUSD")), true),
-        // Still active, and no longer without a gap.
+        // The mandate is still active, but the sequence now has a gap.
         (mandate(outcome(20, 2, "STCH", "CMPL", "ACTV")), true),
     ] {
         let fold = Fold::of(

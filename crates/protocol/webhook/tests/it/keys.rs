@@ -72,7 +72,7 @@ fn each_message_has_its_key() {
     }
 }
 
-/// A query with this `reminder_count`.
+/// Returns a query with this `reminder_count`.
 fn reminded(count: Option<&str>) -> Message {
     let mut query = samples::query(&CaseType::Mandate);
     query.reminder_count = count.map(|count| count.parse().unwrap());

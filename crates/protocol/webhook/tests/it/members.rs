@@ -1,6 +1,5 @@
-//! Each member of each message: its JSON type, whether it may be absent, its bound, its codes, its
-//! mark for "cleared". The tables are typed by hand from the specification and the documented
-//! defaults.
+//! Each member of each message: its JSON type, its presence, its bound, its codes and its mark for
+//! "cleared". The tables are typed by hand from the specification and the documented defaults.
 
 use crate::rows::Wrong;
 use crate::wire_names::documents;
@@ -31,7 +30,7 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A document, with its kind and the pointers to all its values.
+/// Returns a document, with its kind and the pointers to all its values.
 fn all() -> Vec<(MessageKind, Value, Vec<String>)> {
     let all = documents().into_iter().map(|(document, message, _)| {
         let document: Value = serde_json::from_str(document).unwrap();
@@ -51,7 +50,7 @@ fn replaced(kind: MessageKind, document: &Value, pointer: &str, value: Value) ->
     Message::from_json(kind, document.to_string().as_bytes())
 }
 
-/// The rules of the findings at a place.
+/// Returns the rules of the findings at a place.
 fn rules_at(findings: &[MessageFinding], pointer: &str) -> Vec<Rule> {
     findings
         .iter()
@@ -95,7 +94,7 @@ const REQUIRED: [(MessageKind, &[&str]); 4] = [
     ),
 ];
 
-/// Required by default: their absence is a finding.
+/// The members that are required by default, whose absence is a finding.
 const EXPECTED: [&str; 4] = [
     "/error/code",
     "/error/severity",
@@ -214,7 +213,8 @@ fn only_the_members_of_the_table_must_be_there() {
             } else {
                 format!("{:?}", [Rule::Null])
             };
-            // What is required by default is a finding twice: as null, and as absent.
+            // A null for a member that is required by default has two findings: one for null, and
+            // one for absence.
             let twice = format!("{:?}", [Rule::Null, Rule::DefaultRequired]);
             let expected = if EXPECTED.contains(&&*pointer) {
                 twice
@@ -405,7 +405,7 @@ fn default_bounds_hold_on_both_sides() {
             .filter(|(at, ..)| pointers.iter().any(|p| p == at))
         {
             met += 1;
-            // Which of the texts keep the bound.
+            // Returns true for the texts within the bound.
             let holds = |text: &str| {
                 let read = replaced(kind, &document, pointer, text.into()).unwrap();
                 !rules_at(&read.findings, pointer).contains(&Rule::DefaultBound)
@@ -438,8 +438,8 @@ fn default_bounds_hold_on_both_sides() {
     wrong.none();
 }
 
-/// A code that is not listed is another finding where the specification has the list than where a
-/// default has it.
+/// An unknown code breaks one rule if the list is the specification's, and another if it is a
+/// default.
 #[test]
 fn unknown_codes_are_findings_of_their_lists() {
     use MessageKind::{
@@ -531,7 +531,7 @@ fn unknown_codes_are_findings_of_their_lists() {
     wrong.none();
 }
 
-/// Default: what stands for "cleared" in an amendment. It is read as such and written back.
+/// Default: the mark for "cleared" in an amendment is recognised and written back.
 #[test]
 fn each_amended_member_has_its_mark() {
     let debtor = "/details/amendment/debtor_information/";
@@ -605,7 +605,7 @@ fn each_amended_member_has_its_mark() {
     wrong.none();
 }
 
-/// The patterns of the schemas: what they take and what they do not.
+/// The patterns of the schemas accept texts of the form and refuse similar ones.
 #[test]
 fn patterns_of_the_schemas_take_the_form_and_nothing_near_it() {
     let components: Value = serde_json::from_str(&schema::components()).unwrap();

@@ -17,7 +17,7 @@ fn json(message: impl Into<Message>) -> String {
     message.into().to_json()
 }
 
-/// The sample with a piece of its JSON replaced.
+/// Returns the sample with a piece of its JSON replaced.
 fn changed(message: impl Into<Message>, from: &str, to: &str) -> String {
     let json = json(message);
     assert_eq!(

@@ -211,7 +211,7 @@ fn members_are_described_in_full() {
     }
 }
 
-/// True if a value satisfies a schema that uses the keywords of conditions only.
+/// Returns true if a value satisfies a schema that uses the keywords of conditions only.
 fn holds(schema: &Value, value: &Value) -> bool {
     schema
         .as_object()

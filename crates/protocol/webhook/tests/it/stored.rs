@@ -93,7 +93,7 @@ fn an_instruction_keeps_its_form() {
     assert_eq!(serde_json::to_string(&named).unwrap(), stored);
 }
 
-/// A stored history with one event that has this effect.
+/// Returns a stored history with one event that has this effect.
 fn mandate(effect: &str) -> Option<History> {
     let print = "3b9a3908da35a4fe3822be6de5b3678ac7b9e569192d9fc0d67112a2ce9ef839";
     let action = r#""action":"5e1f0a728a1d11eb8dcd0242ac130003""#;

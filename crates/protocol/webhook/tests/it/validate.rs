@@ -17,10 +17,10 @@ fn expect(message: impl Into<Message>, expected: &[(Rule, &str)]) {
         .map(|(rule, at)| (*rule, (*at).to_owned()))
         .collect();
     assert_eq!(rules(message.validate()), expected, "{message:?}");
-    // Reading it back finds the same and does not refuse it.
+    // Reading the message back makes the same findings and does not refuse it.
     let parsed = Message::from_json(message.kind(), message.to_json().as_bytes()).unwrap();
     assert_eq!(rules(parsed.findings), expected);
-    // Only advice does not refuse it where findings do.
+    // With `deny_findings`, a message is refused unless its findings are only advice.
     let strict = MessageReadOptions::new().deny_findings(true);
     let denied = Message::from_json_with(message.kind(), message.to_json().as_bytes(), &strict);
     let advice = expected

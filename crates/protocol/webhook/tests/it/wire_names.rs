@@ -408,7 +408,7 @@ fn every_member_has_its_name() {
     );
 }
 
-/// The document with the value at `pointer` replaced, or taken out.
+/// Returns the document with the value at `pointer` replaced, or taken out.
 fn with(document: &str, pointer: &str, replacement: Option<Value>) -> Vec<u8> {
     let mut changed = read(document);
     let (parent, member) = pointer.rsplit_once('/').unwrap();
@@ -542,7 +542,7 @@ fn bounds_hold_on_both_sides() {
     }
 }
 
-/// The boolean of a message, where it has one.
+/// Returns the boolean of a message, where it has one.
 fn boolean(message: &Message) -> Option<bool> {
     match message {
         Message::MandateOutcome(outcome) => outcome.bilateral,

@@ -32,7 +32,7 @@ impl Agreement for MandateActionOutcome {
                 "a mandate with SUCC",
             );
         }
-        // Without an action type there is nothing to compare with.
+        // Without an action type the rules about actions do not apply.
         let amendable = match &self.action_type {
             Some(action) => matches!(
                 action,
@@ -87,7 +87,7 @@ fn action_and_mandate(
 
 /// Checks that a known status is one of those allowed.
 fn allowed_status(allowed: &[MandateStatus], found: &MandateStatus, rule: Rule, at: &mut Context) {
-    // A code outside the list is a finding already, and may have any meaning.
+    // A code outside the list has a finding already, and may have any meaning.
     if !found.is_known() || allowed.contains(found) {
         return;
     }
@@ -107,11 +107,11 @@ pub(crate) struct Expected {
     pub(crate) action_type: ActionType,
     pub(crate) action_status: ActionStatus,
     pub(crate) mandate_status: &'static [MandateStatus],
-    /// The variant of `details`.
+    /// The expected variant of `details`.
     details: &'static str,
 }
 
-/// The absence of `details`.
+/// The value of `Expected::details` for absent `details`.
 const NONE: &str = "none";
 
 pub(crate) fn expected(trigger: &Trigger) -> Option<Expected> {

@@ -33,8 +33,9 @@ pub(super) fn debtor(debtor: &DebtorInformation, at: &mut Context) {
     alias(alias_type.as_ref(), text.as_deref(), at);
 }
 
-/// An amendment has only changed members, so a changed type needs its alias or account in the same
-/// amendment. Cleared counts as absent: nothing identifies the account.
+/// Checks the payer of an amendment. An amendment has only changed members, so a changed type needs
+/// its alias or account in the same amendment. A cleared value counts as absent, because it does
+/// not identify the account.
 pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
     let (alias_type, text) = (
         &debtor.account_alias_type_code,
@@ -53,7 +54,7 @@ pub(super) fn amended_debtor(debtor: &AmendedDebtor, at: &mut Context) {
     }
 }
 
-/// Checks that what identifies the account is there: an account, or an alias with its type.
+/// Checks that the account is identified, by an account number or by an alias with its type.
 fn identified(
     by: Option<&AccountIdentificationType>,
     has_account: bool,
@@ -89,12 +90,12 @@ fn identified(
 }
 
 /// Checks the form of an alias. Only an account identification may be partly masked (Specification:
-/// "QueryNotification message"). An alias that is masked altogether has no form to check (Default).
+/// "QueryNotification message"). A completely masked alias is not checked (Default).
 fn alias(alias_type: Option<&AliasType>, text: Option<&str>, at: &mut Context) {
     let (Some(alias_type), Some(text)) = (alias_type, text) else {
         return;
     };
-    // A masked alias has lost its form.
+    // The form of a completely masked alias is unknown.
     if AccountMask::of(text).is_all_masked() || !alias_type.is_known() {
         return;
     }

@@ -106,8 +106,8 @@ fn payment_information(information: &PaymentInformation, at: &mut Context) {
     }
 }
 
-/// An amendment has only changed members, so a changed amount type needs its amount in the same
-/// amendment.
+/// Checks the amounts of an amendment. An amendment has only changed members, so a changed amount
+/// type needs its amount in the same amendment.
 pub(super) fn amended_payment_information(
     information: &AmendedPaymentInformation,
     at: &mut Context,
