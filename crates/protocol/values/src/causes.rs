@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-/// An error with all its causes in one line. A layer that quotes its cause is not followed by the
-/// cause again.
+/// Returns an error with all its causes in one line. If an error quotes its cause, the cause is not
+/// repeated.
 ///
 /// ```
 /// use bankrail_values::{StoreError, StoreErrorKind, causes};
@@ -25,10 +25,10 @@ pub fn causes(error: &dyn Error) -> String {
         })
 }
 
-/// An error for a program's `main`, which prints what ended it as one sentence: the error with its
-/// causes ([`causes`]).
+/// An error for a program's `main`, which prints the error with its causes as one sentence
+/// ([`causes`]).
 ///
-/// `?` makes it of any error and of a text. Rust prints `Error: ` and the `Debug` form of the error
+/// `?` converts any error or text into it. Rust prints `Error: ` and the `Debug` form of the error
 /// that `main` returns, which for most errors names types and fields.
 ///
 /// ```

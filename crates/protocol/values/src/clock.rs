@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime};
     note = "pass `Arc::new(SystemClock)` of `bankrail_values`, or `ManualClock` in tests"
 )]
 pub trait Clock: fmt::Debug + Send + Sync {
-    /// The current time.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
@@ -49,7 +49,7 @@ impl Clock for SystemClock {
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock set to `start`.
+    /// Returns a clock set to `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self(AtomicI64::new(start.unix_millis()))
@@ -62,7 +62,8 @@ impl ManualClock {
 
     /// Sets the clock to `now`, which may be earlier or later than its time.
     pub fn set(&self, now: Timestamp) {
-        // SeqCst: tests move the clock in one thread and expect every other to see it next.
+        // `SeqCst`, because tests set the clock in one thread and expect every other thread to see
+        // the new time.
         self.0.store(now.unix_millis(), Ordering::SeqCst);
     }
 }

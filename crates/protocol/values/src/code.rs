@@ -1,24 +1,24 @@
-//! Codes that a list does not have.
+//! Codes that are not in a list of known codes.
 
 use std::fmt;
 
 /// A code outside a list of codes, with its text unchanged.
 ///
-/// Only reading makes one, and each code that the list has is another variant, so this is never the
+/// Such a value is made only by reading. Each known code has its own variant, so this is never the
 /// text of a known code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnknownCode(Box<str>);
 
 impl UnknownCode {
-    /// For the crates that define lists of codes: the caller has checked that its list does not
-    /// have the code.
+    /// Returns the value for a code. It is for crates that define lists of codes; the caller has
+    /// checked that its list does not have the code.
     #[doc(hidden)]
     #[must_use]
     pub fn unlisted(code: &str) -> Self {
         Self(code.into())
     }
 
-    /// The code.
+    /// Returns the code.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -5,8 +5,8 @@ use std::fmt;
 
 /// An ISO 4217 currency code: three upper-case ASCII letters.
 ///
-/// Any such code is accepted, because real documents have historic ones. [`Currency::is_listed`]
-/// knows those in use.
+/// Any such code is accepted, because real documents have historic ones. [`Currency::is_listed`] is
+/// true for those in use.
 ///
 /// ```
 /// use bankrail_values::Currency;
@@ -17,7 +17,8 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency(code::Code);
 
-/// Keeps the bytes private, so that only `Code::new` makes a code and it is always ASCII.
+/// This module keeps the bytes private, so that only `Code::new` makes a code, which is always
+/// ASCII.
 mod code {
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(super) struct Code([u8; 3]);
@@ -58,13 +59,13 @@ impl Currency {
     /// Indian rupee, two decimals.
     pub const INR: Self = Self::known("INR");
 
-    /// Yen, no decimals.
+    /// Japanese yen, no decimals.
     pub const JPY: Self = Self::known("JPY");
 
     /// New Zealand dollar, two decimals.
     pub const NZD: Self = Self::known("NZD");
 
-    /// Kina, two decimals.
+    /// Papua New Guinean kina, two decimals.
     pub const PGK: Self = Self::known("PGK");
 
     /// Solomon Islands dollar, two decimals.
@@ -76,7 +77,7 @@ impl Currency {
     /// US dollar, two decimals.
     pub const USD: Self = Self::known("USD");
 
-    /// Dong, no decimals.
+    /// Vietnamese dong, no decimals.
     pub const VND: Self = Self::known("VND");
 
     const fn known(code: &str) -> Self {
@@ -89,21 +90,21 @@ impl Currency {
     /// Checks a code: `[A-Z]{3}`.
     ///
     /// # Errors
-    /// [`ValueError`] for anything else.
+    /// [`ValueError`] for any other text.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         code::Code::new(text.as_bytes())
             .map(Self)
             .ok_or_else(|| ValueError::new("a currency code of three upper-case letters", text))
     }
 
-    /// The code.
+    /// Returns the code.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The number of decimals of the currency's minor unit; `None` for a code that ISO 4217 does
-    /// not list as in use, or that has no minor unit (metals, funds, tests).
+    /// Returns the number of decimals of the currency's minor unit; `None` for a code that ISO 4217
+    /// does not list as in use, or that has no minor unit (metals, funds, tests).
     #[must_use]
     pub fn minor_units(&self) -> Option<u8> {
         MINOR_UNITS
@@ -116,7 +117,7 @@ impl Currency {
             .map(|(_, digits)| *digits)
     }
 
-    /// True for a code that ISO 4217 lists as in use, with or without a minor unit.
+    /// Returns true for a code that ISO 4217 lists as in use, with or without a minor unit.
     #[must_use]
     pub fn is_listed(&self) -> bool {
         self.minor_units().is_some()
@@ -126,7 +127,7 @@ impl Currency {
     }
 }
 
-/// List one of ISO 4217, by number of decimals.
+/// The codes of ISO 4217 list one that have a minor unit, by its number of decimals.
 const MINOR_UNITS: [(&str, u8); 4] = [
     (
         "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF \
@@ -145,7 +146,7 @@ const MINOR_UNITS: [(&str, u8); 4] = [
     ("CLF UYW", 4),
 ];
 
-/// List one of ISO 4217, the codes without a minor unit.
+/// The codes of ISO 4217 list one without a minor unit.
 const WITHOUT_MINOR_UNIT: &str = "XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX";
 
 impl fmt::Debug for Currency {

@@ -18,13 +18,13 @@ impl Date {
             .ok_or_else(|| ValueError::new("a date as YYYY-MM-DD", text))
     }
 
-    /// The date as a `time::Date`.
+    /// Returns the date as a `time::Date`.
     #[must_use]
     pub fn to_time(self) -> time::Date {
         self.0
     }
 
-    /// The date of a `time::Date`; `None` outside the years 0000 to 9999.
+    /// Returns the date of a `time::Date`; `None` outside the years 0000 to 9999.
     #[must_use]
     pub fn from_time(date: time::Date) -> Option<Self> {
         (0..=9999).contains(&date.year()).then_some(Self(date))

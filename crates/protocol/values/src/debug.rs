@@ -1,7 +1,8 @@
-//! `Debug` of types with content that stays out of logs.
+//! A macro for the `Debug` of types with content that stays out of logs.
 
-/// Implements a `Debug` that prints these values and `..` for the others: for types with content
-/// that stays out of logs. Without values it prints the name of the type alone, as in `Token(…)`.
+/// Implements a `Debug` that prints the given values and `..` for all others, for types whose
+/// content must stay out of logs. Without values it prints the name of the type alone, as in
+/// `Token(…)`.
 ///
 /// ```
 /// struct Opened {

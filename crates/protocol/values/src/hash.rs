@@ -3,9 +3,10 @@
 use crate::ValueError;
 use std::fmt::{self, Write as _};
 
-/// States a type of a hash of 32 bytes: `from_bytes`, `as_bytes`, `From<[u8; 32]>`, and a `Debug`
-/// that shows its first four bytes, which `@type` leaves to the caller. Its text form (`Display`,
-/// `FromStr`) is 64 hexadecimal digits, read in either case and written in lower case.
+/// Declares a type for a hash of 32 bytes with `from_bytes`, `as_bytes`, `From<[u8; 32]>`, and a
+/// `Debug` that shows the first four bytes. With `@type`, the caller implements `Debug`. Its text
+/// form (`Display`, `FromStr`) is 64 hexadecimal digits, read in either case and written in lower
+/// case.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hash_value {
@@ -25,13 +26,13 @@ macro_rules! hash_value {
         $vis struct $name([u8; 32]);
 
         impl $name {
-            /// The hash of these bytes.
+            /// Returns the hash of these bytes.
             #[must_use]
             pub const fn from_bytes(bytes: [u8; 32]) -> Self {
                 Self(bytes)
             }
 
-            /// The bytes.
+            /// Returns the bytes.
             #[must_use]
             pub const fn as_bytes(&self) -> &[u8; 32] {
                 &self.0
@@ -63,7 +64,7 @@ macro_rules! hash_value {
 /// Writes the bytes as lower-case hexadecimal digits, in the width and precision of the format.
 ///
 /// # Errors
-/// An error of `out`.
+/// The error of `out`.
 pub fn write_hex(bytes: &[u8; 32], out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut text = String::with_capacity(64);
     bytes

@@ -36,7 +36,7 @@ pub use writer::{JsonObjectWriter, write_content, write_string};
 
 use reader::Reader;
 
-/// The bounds on one JSON text: 1 MiB, 64 levels and 65,536 values unless set otherwise.
+/// The bounds on one JSON text: by default 1 MiB, 64 levels and 65,536 values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonLimits {
     max_document_bytes: usize,
@@ -46,10 +46,10 @@ pub struct JsonLimits {
 }
 
 impl JsonLimits {
-    /// The highest value of [`JsonLimits::max_depth`].
+    /// The maximum of [`JsonLimits::max_depth`].
     pub const DEEPEST: usize = 128;
 
-    /// The default limits.
+    /// Returns the default limits.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -60,15 +60,15 @@ impl JsonLimits {
         }
     }
 
-    /// Sets the length of the longest text that is read, in bytes.
+    /// Sets the maximum length of a text, in bytes.
     #[must_use]
     pub const fn max_document_bytes(mut self, bytes: usize) -> Self {
         self.max_document_bytes = bytes;
         self
     }
 
-    /// Sets how many objects and arrays may be nested, counting the outermost one. A value above
-    /// [`JsonLimits::DEEPEST`] is lowered to it.
+    /// Sets the maximum depth of nested objects and arrays, including the outermost one. A value
+    /// above [`JsonLimits::DEEPEST`] is lowered to it.
     #[must_use]
     pub const fn max_depth(mut self, levels: usize) -> Self {
         self.max_depth = match levels {
@@ -78,8 +78,8 @@ impl JsonLimits {
         self
     }
 
-    /// Sets how many values the whole text may have. Each object, array, string, number, boolean
-    /// and null counts as one. A value takes up to 80 bytes of memory.
+    /// Sets the maximum number of values in the whole text. Each object, array, string, number,
+    /// boolean and null counts as one. A value takes up to 80 bytes of memory.
     #[must_use]
     pub const fn max_values(mut self, values: usize) -> Self {
         self.max_values = values;

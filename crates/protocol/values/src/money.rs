@@ -7,7 +7,7 @@ use std::fmt;
 
 /// An exact amount in one currency.
 ///
-/// - It keeps its scale: `10.0000 AUD` stays `10.0000 AUD`.
+/// - An amount keeps its scale: `10.0000 AUD` stays `10.0000 AUD`.
 /// - Two amounts are equal if their values are, regardless of their scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Money {
@@ -16,25 +16,25 @@ pub struct Money {
 }
 
 impl Money {
-    /// An amount in a currency.
+    /// Returns an amount in a currency.
     #[must_use]
     pub const fn new(amount: Decimal, currency: Currency) -> Self {
         Self { amount, currency }
     }
 
-    /// The amount, which may be negative.
+    /// Returns the amount, which may be negative.
     #[must_use]
     pub const fn amount(&self) -> Decimal {
         self.amount
     }
 
-    /// The currency.
+    /// Returns the currency.
     #[must_use]
     pub const fn currency(&self) -> Currency {
         self.currency
     }
 
-    /// The sum, with the larger scale of the two.
+    /// Returns the sum, with the larger scale of the two amounts.
     ///
     /// # Errors
     /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the
@@ -56,7 +56,7 @@ impl Money {
         })
     }
 
-    /// The difference, with the larger scale of the two.
+    /// Returns the difference, with the larger scale of the two amounts.
     ///
     /// # Errors
     /// [`MoneyError::CurrencyMismatch`] if the currencies differ, [`MoneyError::Overflow`] if the
@@ -68,8 +68,8 @@ impl Money {
         })
     }
 
-    /// The same value with the currency's number of decimals: `5 AUD` becomes `5.00 AUD`, and
-    /// `5.10 VND` is an error.
+    /// Returns the same value with the currency's number of decimals: `5 AUD` becomes `5.00 AUD`,
+    /// and `5.10 VND` is an error.
     ///
     /// # Errors
     /// [`MoneyError::NotMinorUnits`] if a digit would be lost or the currency has no known minor

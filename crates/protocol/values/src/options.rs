@@ -1,9 +1,9 @@
-//! The statement of a type of options.
+//! A macro that declares a type of options.
 
-/// States a type of options: its private fields, their defaults, and a chained setter for each of
-/// them, named after what it sets. `new` gives the defaults. After the name of a field, parentheses
-/// hold the type that its setter takes and a function from it to the field's value, or `into` for
-/// any type that converts into the field's. Fields after a semicolon have no setter of their own.
+/// Declares a type of options: its private fields, their defaults, and a chained setter for each of
+/// them, with the name of its field. `new` returns the defaults. After the name of a field,
+/// parentheses hold the type that its setter takes and a function from it to the field's value, or
+/// `into` for any type that converts into the field's. Fields after a semicolon have no setter.
 ///
 /// ```
 /// use std::time::Duration;
@@ -12,13 +12,13 @@
 ///     /// Options of a store.
 ///     #[derive(Clone, Debug)]
 ///     pub struct StoreOptions {
-///         /// How long a call may take. Default: 10 s.
+///         /// Sets the maximum time of a call. Default: 10 s.
 ///         timeout: Duration = Duration::from_secs(10),
-///         /// How long records are kept. Default: for ever.
+///         /// Sets the time for which records are kept. Default: for ever.
 ///         retention(Duration => Some): Option<Duration> = None,
-///         /// How many calls may wait, at least one. Default: 8.
+///         /// Sets the number of calls that may wait, at least one. Default: 8.
 ///         queue(usize => |calls| calls.max(1)): usize = 8,
-///         /// What records are called. Default: nothing.
+///         /// Sets the prefix of the names of records. Default: none.
 ///         prefix(into): String = String::new(),
 ///     }
 /// }
@@ -45,7 +45,7 @@ macro_rules! options {
         }
 
         impl $type {
-            /// The defaults.
+            /// Returns the defaults.
             #[must_use]
             pub fn new() -> Self {
                 Self::default()
@@ -90,7 +90,7 @@ macro_rules! options {
     };
 }
 
-/// Applies `make`, whose argument's type is known from the value.
+/// Applies `make` to a value. The call gives the argument of a closure its type.
 #[doc(hidden)]
 pub fn given<A, B>(given: A, make: impl FnOnce(A) -> B) -> B {
     make(given)

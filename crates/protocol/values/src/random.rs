@@ -17,7 +17,7 @@ pub fn fill_random(buffer: &mut [u8]) -> Result<(), RandomnessError> {
     getrandom::fill(buffer).map_err(|_| RandomnessError)
 }
 
-/// Random bytes, for values that are not secret, such as an initialisation vector.
+/// Returns random bytes, for values that are not secret, such as an initialisation vector.
 ///
 /// # Errors
 /// [`RandomnessError`] if the operating system gives none.
@@ -26,8 +26,8 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N], RandomnessError> {
     fill_random(&mut bytes).map(|()| bytes)
 }
 
-/// A random number for the jitter of a schedule. If the operating system gives no random bytes, it
-/// is the middle of the range, which means no jitter.
+/// Returns a random number for the jitter of a schedule. If the operating system gives no random
+/// bytes, the number is the middle of the range, which means no jitter.
 #[must_use]
 pub fn jitter() -> u64 {
     random_bytes().map_or(u64::MAX / 2, u64::from_ne_bytes)

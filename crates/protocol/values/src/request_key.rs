@@ -5,7 +5,7 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
 /// The key that a service gives to a request (Specification: "What the service does"): a UUID, sent
-/// in the header `X-RequestKey` of the answer, with which support staff find the call.
+/// in the header `X-RequestKey` of the answer. Support staff use it to find the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestKey(HyphenatedUuid);
 
@@ -13,20 +13,20 @@ impl RequestKey {
     /// The header's name, `X-RequestKey`.
     pub const HEADER: HeaderName = HeaderName::from_static("x-requestkey");
 
-    /// A new random (version 4) key.
+    /// Returns a new random (version 4) key.
     #[must_use]
     pub fn random() -> Self {
         Self(HyphenatedUuid::random())
     }
 
-    /// The key that `bankrail-http`'s `RequestKeyLayer` put into a request's extensions.
+    /// Returns the key that `bankrail-http`'s `RequestKeyLayer` put into a request's extensions.
     #[must_use]
     pub fn of(extensions: &Extensions) -> Option<Self> {
         extensions.get().copied()
     }
 
-    /// The key of the only `X-RequestKey` header. `None` if there is none, more than one, or one
-    /// that is not a hyphenated UUID.
+    /// Returns the key of the only `X-RequestKey` header. `None` if there is none, more than one,
+    /// or if it is not a hyphenated UUID.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         let mut values = headers.get_all(Self::HEADER).iter();
@@ -39,7 +39,7 @@ impl RequestKey {
             .map(Self)
     }
 
-    /// The UUID.
+    /// Returns the UUID.
     #[must_use]
     pub const fn uuid(self) -> HyphenatedUuid {
         self.0

@@ -5,9 +5,10 @@ use zeroize::Zeroizing;
 
 /// A secret text: an API key or an access token.
 ///
-/// - `Debug` prints no part of it. It implements neither `Display` nor serde's traits.
+/// - `Debug` prints no part of the secret. The type implements neither `Display` nor serde's
+///   traits.
 /// - `==` takes the same time wherever two secrets of the same length differ.
-/// - Its memory is overwritten when it is dropped.
+/// - The memory is overwritten when the secret is dropped.
 ///
 /// ```
 /// use bankrail_values::SecretString;
@@ -19,7 +20,7 @@ use zeroize::Zeroizing;
 pub struct SecretString(Zeroizing<String>);
 
 impl SecretString {
-    /// The secret itself. Send it to the peer, and never write it to a log.
+    /// Returns the secret itself. Send it to the peer, and never write it to a log.
     #[must_use]
     pub fn expose_secret(&self) -> &str {
         &self.0

@@ -11,12 +11,12 @@ thread_local! {
     static SOURCE: RefCell<Option<Source>> = const { RefCell::new(None) };
 }
 
-/// A thread whose random bytes come from a source, until this is dropped.
+/// A thread whose random bytes come from a source, until this value is dropped.
 #[must_use]
 pub struct Simulated(());
 
-/// Takes the random bytes of this thread from a source, and lets the thread do by itself what would
-/// otherwise be done on threads for computations.
+/// Makes this thread take its random bytes from a source, and perform computations itself that
+/// would otherwise run on other threads.
 pub fn begin(source: impl FnMut(&mut [u8]) + 'static) -> Simulated {
     SOURCE.set(Some(Box::new(source)));
     Simulated(())
@@ -28,7 +28,7 @@ pub fn is_on() -> bool {
     SOURCE.with_borrow(Option::is_some)
 }
 
-/// Fills the buffer if this thread is simulated, and returns whether it is.
+/// Fills the buffer if this thread is simulated, and returns true if it is.
 pub(crate) fn fill(buffer: &mut [u8]) -> bool {
     SOURCE.with_borrow_mut(|source| source.as_mut().map(|source| source(buffer)).is_some())
 }

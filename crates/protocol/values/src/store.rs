@@ -8,14 +8,15 @@ use std::time::Duration;
 /// The time for which each engine keeps a used assertion, a token or a shared counter after its
 /// expiry. Default: one hour.
 ///
-/// The caller's `now` decides what has expired. A caller whose clock steps back, or is behind
-/// another caller's, by less than this still finds the record.
+/// The caller's `now` decides what has expired. A caller whose clock steps back, or lags behind
+/// another caller's, by less than this time still finds the record.
 pub const EXPIRY_GRACE: Duration = Duration::from_secs(3_600);
 
 /// The return type of a store's methods: a boxed future, so that a store can be a trait object.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// An operation of a store failed. After [`StoreErrorKind::Timeout`] it may have taken effect.
+/// The failure of an operation of a store. After [`StoreErrorKind::Timeout`] the operation may have
+/// taken effect.
 #[derive(Debug, thiserror::Error)]
 #[error("{kind}")]
 pub struct StoreError {
@@ -25,7 +26,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// An error of this kind with a cause.
+    /// Returns an error of this kind with a cause.
     pub fn new(
         kind: StoreErrorKind,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -36,14 +37,14 @@ impl StoreError {
         }
     }
 
-    /// A temporary fault of one's own store or ledger: nothing was changed, and the same operation
-    /// can succeed later.
+    /// Returns a temporary fault of the caller's own store or ledger. Nothing was changed, and the
+    /// same operation can succeed later.
     pub fn retryable(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::new(StoreErrorKind::Unavailable, source)
     }
 
-    /// A permanent fault of one's own store or ledger: nothing was changed, and the same operation
-    /// cannot succeed.
+    /// Returns a permanent fault of the caller's own store or ledger. Nothing was changed, and the
+    /// same operation cannot succeed.
     pub fn permanent(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::new(StoreErrorKind::Refused, source)
     }
@@ -68,11 +69,11 @@ impl From<StoreErrorKind> for StoreError {
     }
 }
 
-/// Kinds of [`StoreError`].
+/// The kind of a [`StoreError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// The store was not reached, and nothing was changed. Repeating the operation is safe.
+    /// The store could not be reached, and nothing was changed. Repeating the operation is safe.
     Unavailable,
     /// The store did not answer in time. The operation may have taken effect.
     Timeout,

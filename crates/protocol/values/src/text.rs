@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-/// Text of `MIN` to `MAX` code points (Unicode scalar values). Any characters are allowed.
+/// A text of `MIN` to `MAX` code points (Unicode scalar values). Any characters are allowed.
 ///
 /// ```
 /// use bankrail_values::BoundedText;
@@ -38,33 +38,33 @@ impl<const MIN: usize, const MAX: usize> BoundedText<MIN, MAX> {
         Ok(Self(text.into()))
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The text, owned.
+    /// Returns the text, owned.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0.into()
     }
 }
 
-/// A text shorter or longer than its bound.
+/// The error for a text that is shorter or longer than its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {min} to {max} characters, found {length}")]
 #[non_exhaustive]
 pub struct TextError {
-    /// The fewest code points allowed.
+    /// The minimum number of code points allowed.
     pub min: usize,
     /// The maximum number of code points allowed.
     pub max: usize,
-    /// The code points found.
+    /// The number of code points found.
     pub length: usize,
 }
 
-/// A text that is not a value of the expected form.
+/// The error for a text that does not have the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 #[non_exhaustive]
@@ -76,7 +76,7 @@ pub struct ValueError {
 }
 
 impl ValueError {
-    /// The error for this text.
+    /// Returns the error for a text.
     #[must_use]
     pub fn new(expected: &'static str, text: &str) -> Self {
         Self {
@@ -86,8 +86,8 @@ impl ValueError {
     }
 }
 
-/// A text for use in an error text: quoted, with control characters escaped, and cut after 40
-/// characters.
+/// Returns a text for use in an error text: quoted, with control characters escaped, and cut after
+/// 40 characters.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
     const KEPT: usize = 40;

@@ -1,4 +1,4 @@
-//! The usual traits of a value that is made from a checked text.
+//! Macros for the usual traits of a value that is made from a checked text.
 
 /// Implements `FromStr`, `TryFrom<&str>` and, with this crate's `serde` feature, `Serialize` and
 /// `Deserialize` for a type that has `fn parse(&str) -> Result<Self, Error>` and `Display`. All of
@@ -51,16 +51,17 @@ macro_rules! impl_display {
     };
 }
 
-/// As [`impl_parsed_value!`], and `TryFrom<String>`, `AsRef<str>` and `Display`, for a type that
-/// also has `fn as_str(&self) -> &str`. With `Debug` as a third argument, `Debug` prints the text
-/// in quotation marks, and with `as_str` as a fourth, that function returns the only field.
+/// Implements the traits of [`impl_parsed_value!`], and `TryFrom<String>`, `AsRef<str>` and
+/// `Display`, for a type that also has `fn as_str(&self) -> &str`. With `Debug` as a third
+/// argument, `Debug` prints the text in quotation marks, and with `as_str` as a fourth, the macro
+/// also makes that function, which returns the only field.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! impl_text_value {
     ($name:ident, $error:ty, Debug, as_str) => {
         $crate::impl_text_value!($name, $error, Debug);
         impl $name {
-            /// The text.
+            /// Returns the text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0

@@ -3,8 +3,8 @@
 use crate::{SimpleUuid, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Ticks of 100 ns from 1582-10-15, the epoch of UUIDs of version 1, to the UNIX epoch (RFC 9562
-/// section 5.1).
+/// The number of ticks of 100 ns from 1582-10-15, the epoch of UUIDs of version 1, to the UNIX
+/// epoch (RFC 9562 section 5.1).
 const EPOCH: u64 = 0x01B2_1DD2_1381_4000;
 
 /// Generates UUIDs of version 1 (RFC 9562 section 5.1), the form of mandate and action identifiers.
@@ -30,8 +30,8 @@ pub struct TimeUuidGenerator {
 }
 
 impl TimeUuidGenerator {
-    /// A generator with a node and a clock sequence from eight random bytes. Draw new ones for each
-    /// process.
+    /// Returns a generator with a node and a clock sequence from eight random bytes. Use new random
+    /// bytes in each process.
     #[must_use]
     pub const fn from_random_bytes(random: [u8; 8]) -> Self {
         let [a, b, c, d, e, f, high, low] = random;
@@ -47,7 +47,7 @@ impl TimeUuidGenerator {
     pub fn generate(&self, now: Timestamp) -> SimpleUuid {
         let now = EPOCH.saturating_add_signed(now.unix_millis().saturating_mul(10_000));
         let next = |last: u64| Some(now.max(last + 1));
-        // `Relaxed`: no other memory access depends on its order.
+        // `Relaxed`: no other memory access depends on the order of this one.
         let last = self
             .last
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)

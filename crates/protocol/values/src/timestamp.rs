@@ -21,11 +21,11 @@ const MIN_MILLIS: i64 = -62_167_219_200_000;
 const MAX_MILLIS: i64 = 253_402_300_799_999;
 
 impl Timestamp {
-    /// 1970-01-01T00:00:00.000Z.
+    /// The UNIX epoch: 1970-01-01T00:00:00.000Z.
     pub const UNIX_EPOCH: Self = Self(0);
-    /// The earliest: 0000-01-01T00:00:00.000Z.
+    /// The earliest timestamp: 0000-01-01T00:00:00.000Z.
     pub const MIN: Self = Self(MIN_MILLIS);
-    /// The latest: 9999-12-31T23:59:59.999Z.
+    /// The latest timestamp: 9999-12-31T23:59:59.999Z.
     pub const MAX: Self = Self(MAX_MILLIS);
 
     /// Reads exactly `YYYY-MM-DDThh:mm:ss.sssZ`.
@@ -47,7 +47,8 @@ impl Timestamp {
         read(text.as_bytes()).ok_or_else(|| ValueError::new(EXPECTED, text))
     }
 
-    /// The instant `millis` milliseconds after the UNIX epoch; `None` outside the years 0000 to 9999.
+    /// Returns the instant `millis` milliseconds after the UNIX epoch; `None` outside the years
+    /// 0000 to 9999.
     #[must_use]
     pub const fn from_unix_millis(millis: i64) -> Option<Self> {
         if millis < MIN_MILLIS || millis > MAX_MILLIS {
@@ -57,16 +58,16 @@ impl Timestamp {
         }
     }
 
-    /// The instant `millis` milliseconds after the UNIX epoch, or [`Timestamp::MIN`] or
-    /// [`Timestamp::MAX`] beyond them.
+    /// Returns the instant `millis` milliseconds after the UNIX epoch, cut to [`Timestamp::MIN`]
+    /// and [`Timestamp::MAX`].
     #[must_use]
     #[inline]
     pub fn saturating_from_unix_millis(millis: i64) -> Self {
         Self(millis.clamp(MIN_MILLIS, MAX_MILLIS))
     }
 
-    /// The instant `seconds` and `nanos` after the UNIX epoch, cut to milliseconds, or
-    /// [`Timestamp::MIN`] or [`Timestamp::MAX`] beyond them.
+    /// Returns the instant `seconds` and `nanos` after the UNIX epoch, cut to milliseconds, and to
+    /// the range from [`Timestamp::MIN`] to [`Timestamp::MAX`].
     #[inline]
     pub(crate) fn from_unix_parts(seconds: i64, nanos: u32) -> Self {
         // 64 bits hold every year of a timestamp, and are faster than 128: clocks are read at each
@@ -78,54 +79,54 @@ impl Timestamp {
         )
     }
 
-    /// Milliseconds since the UNIX epoch.
+    /// Returns the milliseconds since the UNIX epoch.
     #[must_use]
     pub const fn unix_millis(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since the UNIX epoch, rounded down.
+    /// Returns the whole seconds since the UNIX epoch, rounded down.
     #[must_use]
     pub const fn unix_seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// Returns this instant plus `step` cut to milliseconds, or [`Timestamp::MAX`].
+    /// Returns this instant plus `step` cut to milliseconds, at most [`Timestamp::MAX`].
     #[must_use]
     pub fn saturating_add(self, step: Duration) -> Self {
         let step = i64::try_from(step.as_millis()).unwrap_or(i64::MAX);
         Self::saturating_from_unix_millis(self.0.saturating_add(step))
     }
 
-    /// Returns this instant less `step` cut to milliseconds, or [`Timestamp::MIN`].
+    /// Returns this instant less `step` cut to milliseconds, at least [`Timestamp::MIN`].
     #[must_use]
     pub fn saturating_sub(self, step: Duration) -> Self {
         let step = i64::try_from(step.as_millis()).unwrap_or(i64::MAX);
         Self::saturating_from_unix_millis(self.0.saturating_sub(step))
     }
 
-    /// The time since `earlier`; zero if this instant is before it.
+    /// Returns the time since `earlier`; zero if this instant is before it.
     #[must_use]
     pub fn saturating_since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
 
-    /// The calendar day in UTC.
+    /// Returns the calendar day in UTC.
     #[must_use]
     pub fn date(self) -> crate::Date {
         crate::Date::from_time(self.to_time().date())
             .expect("the years 0000 to 9999 are a timestamp's range too")
     }
 
-    /// The instant as a `time::OffsetDateTime` in UTC.
+    /// Returns the instant as a `time::OffsetDateTime` in UTC.
     #[must_use]
     pub fn to_time(self) -> time::OffsetDateTime {
         time::OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
             .expect("the years 0000 to 9999 are within time's range")
     }
 
-    /// The instant of a `time::OffsetDateTime`, cut to milliseconds; `None` outside the years 0000
-    /// to 9999.
+    /// Returns the instant of a `time::OffsetDateTime`, cut to milliseconds; `None` outside the
+    /// years 0000 to 9999.
     #[must_use]
     pub fn from_time(instant: time::OffsetDateTime) -> Option<Self> {
         Self::from_unix_millis(
@@ -162,7 +163,7 @@ fn read(text: &[u8]) -> Option<(Timestamp, u8)> {
 }
 
 impl From<SystemTime> for Timestamp {
-    /// Cuts to milliseconds. Beyond the years 0000 to 9999 this is [`Timestamp::MIN`] or
+    /// Cuts the instant to milliseconds, and to the range from [`Timestamp::MIN`] to
     /// [`Timestamp::MAX`].
     #[inline]
     fn from(instant: SystemTime) -> Self {

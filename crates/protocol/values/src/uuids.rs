@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A UUID with hyphens, `8-4-4-4-12`: request keys, request ids, message ids, tokens.
 ///
-/// It is read in either case and written in lower case. Any version is accepted.
+/// The UUID is read in either case and written in lower case. Any version is accepted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HyphenatedUuid(Uuid);
 
@@ -23,14 +23,14 @@ impl HyphenatedUuid {
         }
     }
 
-    /// Makes a random (version 4) UUID of 16 random bytes.
+    /// Makes a random (version 4) UUID from 16 random bytes.
     #[must_use]
     pub fn from_random_bytes(random: [u8; 16]) -> Self {
         Self(uuid::Builder::from_random_bytes(random).into_uuid())
     }
 
-    /// Returns the version: 1 for time-based, 4 for random. Zero and those above 8 are not defined
-    /// by RFC 9562.
+    /// Returns the version: 1 for time-based, 4 for random. RFC 9562 does not define 0 and versions
+    /// above 8.
     #[must_use]
     pub fn version(&self) -> usize {
         self.0.get_version_num()
@@ -106,14 +106,14 @@ impl SimpleUuid {
         }
     }
 
-    /// Makes a random (version 4) UUID of 16 random bytes.
+    /// Makes a random (version 4) UUID from 16 random bytes.
     #[must_use]
     pub fn from_random_bytes(random: [u8; 16]) -> Self {
         Self(uuid::Builder::from_random_bytes(random).into_uuid())
     }
 
-    /// Returns the version: 1 for time-based, 4 for random. Zero and those above 8 are not defined
-    /// by RFC 9562.
+    /// Returns the version: 1 for time-based, 4 for random. RFC 9562 does not define 0 and versions
+    /// above 8.
     #[must_use]
     pub fn version(&self) -> usize {
         self.0.get_version_num()
@@ -154,7 +154,7 @@ impl fmt::Display for SimpleUuid {
 
 crate::impl_parsed_value!(SimpleUuid, ValueError, Debug);
 
-// With these conversions the compiler proposes `into` where the other spelling is expected.
+// These conversions make the compiler suggest `into` where the other spelling is expected.
 impl From<HyphenatedUuid> for SimpleUuid {
     fn from(uuid: HyphenatedUuid) -> Self {
         uuid.to_simple()

@@ -4,14 +4,14 @@ use super::{Clock, SystemClock};
 use crate::Timestamp;
 
 /// The operating system's clock as of its last timer interrupt. A reading takes a few nanoseconds
-/// instead of some tens. It is for code that reads the clock at every request and needs no exact
-/// millisecond, such as a rate limit.
+/// instead of tens of nanoseconds. Use it for code that reads the clock at every request and needs
+/// no exact millisecond, such as a rate limit.
 ///
 /// - On Linux and Android this is `CLOCK_REALTIME_COARSE`; elsewhere it is [`SystemClock`].
-/// - It is never ahead of [`SystemClock`]. It is behind by up to one tick of the kernel: 1 to 10 ms
-///   depending on the kernel's configuration, commonly 4. In a virtual machine whose host delays
+/// - The clock is never ahead of [`SystemClock`]. It lags by up to one tick of the kernel: 1 to 10
+///   ms depending on the kernel's configuration, commonly 4. In a virtual machine whose host delays
 ///   timer interrupts, add that delay.
-/// - It is the system's clock, not an estimate: it does not drift and needs no calibration. It
+/// - The time is the system's, not an estimate: it does not drift and needs no calibration. It
 ///   follows every step of the system's clock with the next tick, and stays correct after a
 ///   suspension or a migration to another host.
 /// - All threads read the same time, which does not change between two ticks. Compare instants of

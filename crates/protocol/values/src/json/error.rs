@@ -4,9 +4,9 @@ use std::fmt;
 
 /// The place and the reason at which the JSON reader refuses a text.
 ///
-/// `Display` prints the JSON pointer, the byte position and the reason in one line. It quotes no
-/// value of the text. The pointer has member names, which the sender chose: each is cut after 64
-/// characters, and its control characters are escaped.
+/// `Display` prints the JSON pointer, the byte position and the reason in one line. The error
+/// quotes no value of the text. The pointer contains member names, which the sender chose; each is
+/// cut after 64 characters, and its control characters are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
     kind: JsonErrorKind,
@@ -23,7 +23,7 @@ impl JsonError {
         }
     }
 
-    /// The same error, inside the member with this name or the element with this index.
+    /// Returns the error with its pointer extended by the surrounding member name or element index.
     pub(super) fn inside(mut self: Box<Self>, segment: &str) -> Box<Self> {
         let mut pointer = String::with_capacity(segment.len() + 1 + self.pointer.len());
         push_pointer_segment(&mut pointer, segment);
@@ -32,13 +32,13 @@ impl JsonError {
         self
     }
 
-    /// Returns why the text is refused.
+    /// Returns the reason why the text is refused.
     #[must_use]
     pub fn kind(&self) -> JsonErrorKind {
         self.kind
     }
 
-    /// Returns where reading stopped, in bytes from the beginning of the text.
+    /// Returns the place where reading stopped, in bytes from the beginning of the text.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.offset
@@ -68,7 +68,8 @@ impl std::error::Error for JsonError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonErrorKind {
-    /// Longer than [`JsonLimits::max_document_bytes`](super::JsonLimits::max_document_bytes).
+    /// The text is longer than
+    /// [`JsonLimits::max_document_bytes`](super::JsonLimits::max_document_bytes).
     #[error("expected at most {max} bytes of JSON, found {found}")]
     TooLong {
         /// The maximum number of bytes allowed.
@@ -76,28 +77,28 @@ pub enum JsonErrorKind {
         /// The number of bytes found.
         found: usize,
     },
-    /// Not UTF-8.
+    /// The text is not UTF-8.
     #[error("expected UTF-8")]
     NotUtf8,
-    /// Not JSON by the grammar of RFC 8259, or not the kind of value that was asked for.
+    /// The text is not JSON by the grammar of RFC 8259, or not the requested kind of value.
     #[error("expected {expected}")]
     Syntax {
         /// The token expected at this offset.
         expected: &'static str,
     },
-    /// A second member with the same name.
+    /// An object has two members with the same name.
     #[error("expected each member name once in an object")]
     DuplicateMember,
-    /// Half of a surrogate pair.
+    /// An escape is half of a surrogate pair.
     #[error("expected a Unicode character, found half of a surrogate pair")]
     UnpairedSurrogate,
-    /// Deeper than [`JsonLimits::max_depth`](super::JsonLimits::max_depth).
+    /// The text has more levels than [`JsonLimits::max_depth`](super::JsonLimits::max_depth).
     #[error("expected at most {max} nested objects and arrays")]
     TooDeep {
         /// The maximum number of levels allowed.
         max: usize,
     },
-    /// More values than [`JsonLimits::max_values`](super::JsonLimits::max_values).
+    /// The text has more values than [`JsonLimits::max_values`](super::JsonLimits::max_values).
     #[error("expected at most {max} values")]
     TooManyValues {
         /// The maximum number of values allowed.

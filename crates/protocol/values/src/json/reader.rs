@@ -6,20 +6,20 @@ use super::string::{plain_length, unescape};
 use super::value::{JsonMember, JsonNumber, JsonObject, JsonValue};
 use std::borrow::Cow;
 
-/// The error is boxed because it is larger than any value.
+/// A result with a boxed error, which would otherwise be larger than any value.
 type Fallible<T> = Result<T, Box<JsonError>>;
 
 pub(super) struct Reader<'a> {
     text: &'a str,
     at: usize,
     limits: JsonLimits,
-    /// Levels that may still be entered.
+    /// The number of levels that may still be entered.
     levels: usize,
-    /// Values that may still be read.
+    /// The number of values that may still be read.
     values: usize,
     /// True if values are kept, false if they are only checked.
     keep: bool,
-    /// The members that were read of the objects that are open, those of the innermost last.
+    /// The members read so far of all open objects, those of the innermost object last.
     members: Vec<JsonMember<'a>>,
 }
 
@@ -191,7 +191,8 @@ impl<'a> Reader<'a> {
         if !escaped {
             return Ok(Cow::Borrowed(inner));
         }
-        // The whole capacity at once: growing would leave copies of a secret in memory.
+        // Allocates the whole capacity at once, because growth would leave copies of a secret in
+        // memory.
         let mut text = String::with_capacity(if keep { inner.len() } else { 0 });
         let replace = self.limits.replace_lone_surrogates;
         match unescape(inner, keep.then_some(&mut text), replace) {
@@ -266,7 +267,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Up to this many members, each name is compared with every earlier one.
+/// The number of members up to which each name is compared with every earlier one.
 const MAX_SCANNED_MEMBERS: usize = 16;
 
 fn duplicate(name: &str, at: usize) -> Box<JsonError> {

@@ -2,9 +2,9 @@
 
 use super::error::JsonErrorKind;
 
-/// The number of bytes before the first quotation mark, backslash or control character.
+/// Returns the number of bytes before the first quotation mark, backslash or control character.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    // Most texts are short. The rest of a long one is looked at in pieces.
+    // Most texts are short, so the first piece often suffices.
     let Some((start, mut rest)) = bytes.split_first_chunk::<PIECE>() else {
         return plain_words(bytes);
     };
@@ -31,7 +31,7 @@ fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// As [`plain_length`], eight bytes at a time.
+/// Returns the same as [`plain_length`], looking at eight bytes at a time.
 fn plain_words(bytes: &[u8]) -> usize {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGH: u64 = ONES << 7;
@@ -54,9 +54,9 @@ fn plain_words(bytes: &[u8]) -> usize {
     length + rest.iter().take_while(|byte| !is_special(**byte)).count()
 }
 
-/// Replaces the escapes in the text between the quotation marks. Without `out` they are only
-/// checked. `replace` reads half of a surrogate pair as U+FFFD. The offset of an error is in
-/// `inner`.
+/// Replaces the escapes in the text between the quotation marks. Without `out`, the escapes are
+/// only checked. With `replace`, half of a surrogate pair is read as U+FFFD. The offset of an error
+/// is counted from the start of `inner`.
 pub(super) fn unescape(
     inner: &str,
     mut out: Option<&mut String>,
@@ -66,7 +66,7 @@ pub(super) fn unescape(
     while let Some((plain, after)) = rest.split_once('\\') {
         let at = inner.len() - after.len() - 1;
         let (character, length) = match escape(after) {
-            // Only this half: an escape after it stands for itself.
+            // Replaces only this half, because an escape after it stands for itself.
             Err(JsonErrorKind::UnpairedSurrogate) if replace => (char::REPLACEMENT_CHARACTER, 5),
             other => other.map_err(|fault| (fault, at))?,
         };
@@ -82,8 +82,8 @@ pub(super) fn unescape(
     Ok(())
 }
 
-/// The character of the escape whose backslash is before `text`, and the number of bytes of `text`
-/// that belong to it.
+/// Returns the character of the escape whose backslash is before `text`, and the number of bytes of
+/// `text` that belong to it.
 fn escape(text: &str) -> Result<(char, usize), JsonErrorKind> {
     let simple = match text.as_bytes().first() {
         Some(b'"') => '"',

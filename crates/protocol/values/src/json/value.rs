@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use zeroize::Zeroize;
 
-/// A JSON value. `Debug` prints only its kind, so that no content gets into a log.
+/// A JSON value. `Debug` prints only the kind, so that no content gets into a log.
 #[derive(Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has these six kinds")]
 pub enum JsonValue<'a> {
@@ -23,7 +23,7 @@ pub enum JsonValue<'a> {
 }
 
 impl JsonValue<'_> {
-    /// The kind of the value for an error text: "a string", "null" and so on.
+    /// Returns the kind of the value for an error text: "a string", "null" and so on.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl JsonValue<'_> {
         }
     }
 
-    /// The text of a string; `None` for any other value.
+    /// Returns the text of a string; `None` for any other value.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -53,7 +53,7 @@ impl fmt::Debug for JsonValue<'_> {
 }
 
 /// Overwrites every string that is not borrowed from the text, for values with secrets. The owner
-/// of the text must overwrite the text.
+/// of the text must overwrite the text itself.
 impl Zeroize for JsonValue<'_> {
     fn zeroize(&mut self) {
         match self {
@@ -70,25 +70,25 @@ impl Zeroize for JsonValue<'_> {
 pub struct JsonNumber<'a>(pub(super) &'a str);
 
 impl<'a> JsonNumber<'a> {
-    /// The number as written.
+    /// Returns the number as written.
     #[must_use]
     pub fn as_str(self) -> &'a str {
         self.0
     }
 
-    /// The number, if it is written as an integer and fits into an `i64`.
+    /// Returns the number, if it is written as an integer and fits into an `i64`.
     #[must_use]
     pub fn as_i64(self) -> Option<i64> {
         self.0.parse().ok()
     }
 
-    /// The number, if it is written as an integer without a sign and fits into a `u64`.
+    /// Returns the number, if it is written as an integer without a sign and fits into a `u64`.
     #[must_use]
     pub fn as_u64(self) -> Option<u64> {
         self.0.parse().ok()
     }
 
-    /// The nearest `f64`; `None` if the number is out of range.
+    /// Returns the nearest `f64`; `None` if the number is out of range.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
         self.0
@@ -104,12 +104,12 @@ impl fmt::Debug for JsonNumber<'_> {
     }
 }
 
-/// The members of an object, in their order. Each name occurs once.
+/// The members of an object, in their order. No two members have the same name.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct JsonObject<'a>(pub(super) Vec<JsonMember<'a>>);
 
 impl<'a> JsonObject<'a> {
-    /// The value of the member with this name.
+    /// Returns the value of the member with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&JsonValue<'a>> {
         self.0
@@ -124,7 +124,7 @@ impl<'a> JsonObject<'a> {
         Some(self.0.swap_remove(at).value)
     }
 
-    /// The members, in their order unless [`JsonObject::take`] has removed one.
+    /// Returns the members, in their order unless [`JsonObject::take`] has removed one.
     #[must_use]
     pub fn members(&self) -> &[JsonMember<'a>] {
         &self.0
@@ -145,8 +145,8 @@ impl Zeroize for JsonObject<'_> {
     }
 }
 
-/// A member of an object. Two members are equal if their names and values are, however they are
-/// written.
+/// A member of an object. Two members are equal if their names and values are, even in different
+/// spellings.
 #[derive(Clone, Eq)]
 pub struct JsonMember<'a> {
     pub(super) name: Cow<'a, str>,

@@ -15,10 +15,10 @@ use std::fmt::{Display, Write as _};
 pub struct JsonObjectWriter(String);
 
 impl JsonObjectWriter {
-    /// An object without members.
+    /// Returns an object without members.
     #[must_use]
     pub fn new() -> Self {
-        // Most are headers and claims of about this length.
+        // Most objects are headers and claims of about this length.
         let mut json = String::with_capacity(128);
         json.push('{');
         Self(json)
@@ -41,8 +41,8 @@ impl JsonObjectWriter {
         }
     }
 
-    /// Adds a member whose JSON text is what the value displays: a number, `true` or `false`, or
-    /// JSON made before.
+    /// Adds a member whose JSON text is the value's `Display`: a number, `true` or `false`, or JSON
+    /// made before.
     #[must_use]
     pub fn raw(mut self, name: &str, json: impl Display) -> Self {
         self.name(name);
@@ -50,7 +50,7 @@ impl JsonObjectWriter {
         self
     }
 
-    /// Like [`JsonObjectWriter::raw`], if there is a value.
+    /// Adds a member like [`JsonObjectWriter::raw`], if there is a value.
     #[must_use]
     pub fn optional_raw(self, name: &str, json: Option<impl Display>) -> Self {
         match json {
@@ -59,7 +59,7 @@ impl JsonObjectWriter {
         }
     }
 
-    /// The object's JSON text.
+    /// Returns the object's JSON text.
     #[must_use]
     pub fn finish(mut self) -> String {
         self.0.push('}');
@@ -91,12 +91,12 @@ pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Appends `text` to `out` as a part of a JSON string, without quotation marks around it.
+/// Appends `text` to `out` as a part of a JSON string, without the surrounding quotation marks.
 #[doc(hidden)]
 pub fn write_content(text: &str, out: &mut String) {
     let mut rest = text;
     loop {
-        // The byte that ends the plain part is ASCII, so the split is between two characters.
+        // The byte that ends the plain part is ASCII, so the text is split between two characters.
         let (plain, after) = rest.split_at(plain_length(rest.as_bytes()));
         out.push_str(plain);
         let mut characters = after.chars();

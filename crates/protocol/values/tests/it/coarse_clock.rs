@@ -9,7 +9,8 @@ fn it_shows_the_systems_time_and_is_never_ahead() {
         let coarse = CoarseClock.now();
         let system = SystemClock.now();
         assert!(coarse <= system);
-        // Far above any tick: this tells units and epochs apart, not milliseconds.
+        // The bound is far above any tick: the test detects wrong units and epochs, not
+        // milliseconds.
         assert!(system.saturating_since(coarse) < Duration::from_secs(600));
     }
 }

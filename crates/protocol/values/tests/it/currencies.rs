@@ -50,7 +50,7 @@ fn a_currency_is_shown_as_its_code() {
     );
 }
 
-/// The currencies that the specification names for its test accounts.
+/// The constants are the currencies of the specification's test accounts.
 #[test]
 fn each_constant_is_its_code() {
     for (currency, code, digits) in [
@@ -74,7 +74,8 @@ fn each_constant_is_its_code() {
     }
 }
 
-/// ISO 4217 list one, typed in by hand: by number of decimals, and those without a minor unit.
+/// ISO 4217 list one, typed in by hand: with the number of decimals, and the codes without a minor
+/// unit.
 #[test]
 fn each_code_of_three_letters_is_listed_as_iso_4217_lists_it() {
     let zero = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF";

@@ -1,4 +1,4 @@
-//! Errors and how they are told.
+//! Errors and the texts that programs print for them.
 
 use bankrail_values::{MainError, StoreError, StoreErrorKind, causes};
 use std::error::Error as _;

@@ -15,8 +15,8 @@ fn error(json: &str) -> JsonError {
     read(json.as_bytes(), &limits()).unwrap_err()
 }
 
-/// True if two values are equal. Numbers that are not integers are compared as `f64`, as the peer
-/// keeps them.
+/// Returns true if two values are equal. Numbers that are not integers are compared as `f64`,
+/// because the peer keeps them as such.
 fn same(ours: &JsonValue<'_>, theirs: &Peer) -> bool {
     match (ours, theirs) {
         (JsonValue::Null, Peer::Null) => true,
@@ -50,7 +50,7 @@ fn same(ours: &JsonValue<'_>, theirs: &Peer) -> bool {
     }
 }
 
-/// Checks that both readers agree, except on what the module's additional rules refuse.
+/// Checks that both readers agree, except where the module's additional rules refuse a text.
 fn compare(json: &[u8]) {
     let ours = read(json, &limits());
     assert_eq!(
@@ -371,7 +371,8 @@ proptest! {
     }
 }
 
-/// Marks of strings stand at each place of texts around the pieces in which they are looked for.
+/// Each special character is put at each place of texts as long as the pieces of the search, and a
+/// bit shorter and longer.
 #[test]
 fn marks_are_found_at_each_place() {
     let naive = |text: &str| -> String { serde_json::to_string(text).unwrap() };

@@ -13,7 +13,7 @@ fn the_example_of_the_rfc() {
         generator.generate(now).to_hyphenated().to_string(),
         "c232ab00-9414-11ec-b3c8-9f6bdeced846"
     );
-    // Of the same time, each is a tick later than the one before.
+    // UUIDs of the same time are one tick apart.
     assert_eq!(
         generator.generate(now).to_hyphenated().to_string(),
         "c232ab01-9414-11ec-b3c8-9f6bdeced846"
