@@ -3,10 +3,11 @@
 use bankrail_values::ValueError;
 
 /// The value of an assertion's `aud`: the address of the token endpoint (Specification: "Client
-/// assertion (JWT) the customer builds"). It is configured on both sides and may differ from the
-/// URL of the requests.
+/// assertion (JWT) the customer builds"). Both sides configure it, and it may differ from the URL
+/// of the requests.
 ///
-/// 1 to 2048 bytes without white space and control characters, compared byte for byte.
+/// An audience has 1 to 2048 bytes without white space and control characters, and is compared byte
+/// for byte.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Audience(Box<str>);
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 ///
 /// - The header is `{"alg":"RS256","typ":"jwt"}`, followed by `kid` if one is set here or the key
 ///   has one.
-/// - The claims are `sub`, `exp` and `aud`. Others are added by [`AssertionOptions`].
+/// - The claims are `sub`, `exp` and `aud`. [`AssertionOptions`] adds others.
 ///
 /// ```
 /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -59,7 +59,7 @@ impl AssertionBuilder {
         &self.audience
     }
 
-    /// The same for another audience.
+    /// Returns the same builder for another audience.
     #[must_use]
     pub fn with_audience(self, audience: Audience) -> Self {
         Self { audience, ..self }
@@ -68,8 +68,7 @@ impl AssertionBuilder {
     /// The claims of an assertion made at `now`.
     ///
     /// # Errors
-    /// [`AssertionBuildError::Lifetime`], [`AssertionBuildError::JwtId`],
-    /// [`AssertionBuildError::Random`].
+    /// [`AssertionBuildError`] if a claim is not allowed or there are no random bytes for `jti`.
     pub fn claims_json(&self, now: Timestamp) -> Result<String, AssertionBuildError> {
         if !is_lifetime(self.options.lifetime) {
             return Err(AssertionBuildError::Lifetime {
@@ -121,8 +120,8 @@ impl AssertionBuilder {
             .map_err(AssertionBuildError::Sign)
     }
 
-    /// Makes an assertion without its signature, for a key that is used without this crate.
-    /// `key_kid` is the `kid` of the key, if it has one.
+    /// Makes an assertion without its signature, for a key that this crate cannot use. `key_kid` is
+    /// the `kid` of the key, if it has one.
     ///
     /// # Errors
     /// As [`AssertionBuilder::claims_json`].
@@ -144,20 +143,20 @@ impl AssertionBuilder {
     }
 }
 
-/// An assertion that could not be made.
+/// The reason why an assertion could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssertionBuildError {
     /// The lifetime is less than a second or more than [`MAX_LIFETIME`].
     #[error("expected a lifetime of 1 to {} seconds, found {found:?}", MAX_LIFETIME.as_secs())]
     Lifetime {
-        /// The lifetime.
+        /// The lifetime requested.
         found: Duration,
     },
     /// The `jti` is empty or too long.
     #[error("expected a jti of 1 to {} bytes, found {length}", crate::MAX_JWT_ID)]
     JwtId {
-        /// The length in bytes.
+        /// The length of the `jti`, in bytes.
         length: usize,
     },
     /// The operating system gave no random bytes.

@@ -12,12 +12,13 @@ pub(crate) const LIMITS: JsonLimits = JsonLimits::new()
     .max_values(256);
 
 /// The longest lifetime of an assertion: `exp` may be at most 60 minutes ahead (Specification:
-/// "Client assertion (JWT) the customer builds" and "Limits", rule 4). It bounds assertions that
-/// are made and that are verified.
+/// "Client assertion (JWT) the customer builds" and "Limits", rule 4). The bound applies to making
+/// and to verifying assertions.
 pub const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 
 /// Returns true for the lifetimes that an assertion may have: 1 s to [`MAX_LIFETIME`]. A lifetime
-/// of less than a second is cut to zero, so that the assertion would be expired when it is made.
+/// of less than a second would be cut to zero, so that the assertion would be expired from the
+/// start.
 #[must_use]
 #[doc(hidden)]
 pub fn is_lifetime(lifetime: Duration) -> bool {
@@ -46,12 +47,12 @@ impl Claims {
         Ok(Self(NAMES.map(|name| Claim::of(&object, name))))
     }
 
-    /// `sub`, not verified.
+    /// Returns `sub`, which is not verified.
     pub(crate) fn subject(&self) -> Result<CustomerCode, AssertionError> {
         CustomerCode::parse(self.required_text("sub")?).map_err(AssertionError::Subject)
     }
 
-    /// The strings of `aud`, at least one, and whether they are in an array.
+    /// Returns the strings of `aud`, at least one, and true if they are in an array.
     pub(crate) fn audiences(&self) -> Result<(Vec<&str>, bool), AssertionError> {
         match self.get("aud") {
             Claim::Texts(texts) => Ok((texts.iter().map(|text| &**text).collect(), true)),
@@ -75,7 +76,7 @@ impl Claims {
         }
     }
 
-    /// `exp`. A string of digits is accepted only with `allow_text`.
+    /// Returns `exp`. A string of digits is accepted only with `allow_text`.
     pub(crate) fn expires_at(&self, allow_text: bool) -> Result<Instant, AssertionError> {
         if let (true, Claim::Text(text)) = (allow_text, self.get("exp")) {
             return numeric_text(text).ok_or_else(|| AssertionError::ClaimValue {
@@ -148,8 +149,8 @@ impl Claim {
     }
 }
 
-/// A NumericDate (RFC 7519 section 2): its millisecond, and whether it is after the start of that
-/// millisecond.
+/// A NumericDate (RFC 7519 section 2): its millisecond, with a mark if it is after the start of
+/// that millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instant {
     millis: i64,
@@ -177,12 +178,12 @@ impl Instant {
         }
     }
 
-    /// The latest millisecond that is not after the instant.
+    /// Returns the latest millisecond that is not after the instant.
     pub(crate) fn floor(self) -> Timestamp {
         Timestamp::saturating_from_unix_millis(self.millis)
     }
 
-    /// The earliest millisecond that is not before the instant.
+    /// Returns the earliest millisecond that is not before the instant.
     pub(crate) fn ceil(self) -> Timestamp {
         Timestamp::saturating_from_unix_millis(self.millis.saturating_add(i64::from(self.inside)))
     }

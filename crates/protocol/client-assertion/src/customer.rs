@@ -4,9 +4,9 @@ use bankrail_values::ValueError;
 
 /// The provider's code for a customer (Specification: "Client assertion (JWT) the customer builds").
 ///
-/// - 1 to 64 characters of visible ASCII (`!` to `~`). These bounds are this crate's: the
-///   specification only has "upper case".
-/// - No lower-case letters. A code with one is refused, never converted.
+/// - 1 to 64 characters of visible ASCII (`!` to `~`). These bounds are this crate's; the
+///   specification only requires upper case.
+/// - No lower-case letters. A code with a lower-case letter is refused, never converted.
 /// - Compared byte for byte.
 ///
 /// ```

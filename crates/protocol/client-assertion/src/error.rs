@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssertionError {
-    /// Not a well-formed compact RS256 signature with a header of the profile.
+    /// The assertion is not a well-formed compact RS256 signature with a header of the profile.
     #[error("the assertion is malformed: {0}")]
     Malformed(ParseError),
     /// The header's `typ` is absent or not accepted.
@@ -34,13 +34,13 @@ pub enum AssertionError {
     /// A required claim is absent.
     #[error("expected the claim {claim}, found none")]
     ClaimMissing {
-        /// The claim.
+        /// The name of the claim.
         claim: &'static str,
     },
     /// A claim has another JSON type.
     #[error("expected {expected} as the claim {claim}")]
     ClaimType {
-        /// The claim.
+        /// The name of the claim.
         claim: &'static str,
         /// The type expected.
         expected: &'static str,
@@ -48,7 +48,7 @@ pub enum AssertionError {
     /// The text of a claim is empty, too long or not a number.
     #[error("the claim {claim} is not acceptable: found {found}")]
     ClaimValue {
-        /// The claim.
+        /// The name of the claim.
         claim: &'static str,
         /// The text, cut and escaped.
         found: String,
@@ -77,7 +77,7 @@ pub enum AssertionError {
         expected: String,
         /// The text, cut and escaped; in brackets the texts of an array.
         found: String,
-        /// The setter of [`VerifierOptions`](crate::VerifierOptions) that accepts it.
+        /// The setter of [`VerifierOptions`](crate::VerifierOptions) that accepts such an `aud`.
         option: &'static str,
     },
     /// `iss` is not equal to `sub`.
@@ -94,7 +94,7 @@ pub enum AssertionError {
         /// The time of checking.
         now: Timestamp,
     },
-    /// `exp` is more than 3600 s and the clock tolerance ahead.
+    /// `exp` is more than 3600 s plus the clock tolerance ahead.
     #[error(
         "expected an assertion that expires within an hour of {now}, found one that expires at {expires_at}{}",
         milliseconds(*expires_at, *now)
@@ -111,14 +111,14 @@ pub enum AssertionError {
         milliseconds(*found, *now)
     )]
     NotYetValid {
-        /// The claim.
+        /// The name of the claim.
         claim: &'static str,
         /// The value of the claim.
         found: Timestamp,
         /// The time of checking.
         now: Timestamp,
     },
-    /// The form's `client_id` is not the customer.
+    /// The form's `client_id` is not the customer of the assertion.
     #[error("expected the customer as client_id, found {found}")]
     ClientId {
         /// The text, cut and escaped.
@@ -130,8 +130,8 @@ pub enum AssertionError {
     /// The assertion was used before.
     #[error("the assertion was used before")]
     Replayed,
-    /// The store failed, so it is not known whether the assertion was used before. This is a local
-    /// fault; issue no token.
+    /// The store failed, so it is unknown if the assertion was used before. This is a local fault;
+    /// issue no token.
     #[error("the replay store failed")]
     ReplayStore(#[source] StoreError),
 }
@@ -147,8 +147,8 @@ fn milliseconds(found: Timestamp, now: Timestamp) -> &'static str {
 }
 
 impl AssertionError {
-    /// The error code for the counterparty: `invalid_client`, or `temporarily_unavailable` for a
-    /// local fault.
+    /// Returns the error code for the counterparty: `invalid_client`, or `temporarily_unavailable`
+    /// for a local fault.
     #[must_use]
     pub fn code(&self) -> TokenErrorCode {
         match self {
@@ -157,20 +157,20 @@ impl AssertionError {
         }
     }
 
-    /// The HTTP status of the answer: 401, or 503 for a local fault.
+    /// Returns the HTTP status of the answer: 401, or 503 for a local fault.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.code().status()
     }
 
-    /// The body of the answer. It holds the code only.
+    /// Returns the body of the answer. The body contains only the code.
     #[must_use]
     pub fn to_body(&self) -> TokenErrorBody {
         TokenErrorBody::new(self.code())
     }
 
-    /// The kind of the error as one word, for logs and counters. It holds no value from the
-    /// assertion.
+    /// Returns the kind of the error as one word, for logs and counters. The word contains no value
+    /// from the assertion.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! Every rule of an assertion by itself, for people who ask why one is refused.
+//! Judges each rule of an assertion separately, for people who need to know why an assertion is
+//! refused.
 
 use crate::claims::{self, Claims};
 use crate::verify::{self, check_issuer, check_not_expired};
@@ -7,7 +8,7 @@ use bankrail_jose::base64url;
 use bankrail_values::Timestamp;
 use bankrail_values::json::{self, JsonValue};
 
-/// A rule of an assertion, and whether it is kept: see [`Verifier::explain`].
+/// A rule of an assertion, and the result of judging it: see [`Verifier::explain`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct JudgedRule {
@@ -18,7 +19,7 @@ pub struct JudgedRule {
 }
 
 impl Verifier {
-    /// Judges each rule about form, header and claims by itself, as of `now`. [`Verifier::verify`]
+    /// Judges each rule about form, header and claims separately, as of `now`. [`Verifier::verify`]
     /// stops at the first rule that is broken. The signature is not verified.
     #[must_use]
     pub fn explain(&self, assertion: &str, now: Timestamp) -> Vec<JudgedRule> {

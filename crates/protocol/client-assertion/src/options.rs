@@ -11,26 +11,28 @@ options! {
     /// [`MAX_LIFETIME`](crate::MAX_LIFETIME) ahead, `aud` one string, `typ` `jwt` in any case.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct VerifierOptions {
-        /// Accepts assertions for these audiences too. Client libraries write the token endpoint's
-        /// address or the issuer's name as `aud` by default (Default: "Token endpoint").
+        /// Accepts assertions for these audiences in addition to the verifier's. Client libraries
+        /// write the token endpoint's address or the issuer's name as `aud` by default (Default:
+        /// "Token endpoint").
         pub(crate) audiences: Vec<Audience> = Vec::new(),
-        /// The time that `nbf` and `iat` may be ahead, at most [`VerifierOptions::MAX_LEEWAY`].
-        /// Default: 30 s. It does not lengthen the life of an assertion: `exp` has no leeway.
+        /// Sets the time that `nbf` and `iat` may be ahead, at most
+        /// [`VerifierOptions::MAX_LEEWAY`]. Default: 30 s. The leeway does not extend the life of
+        /// an assertion: `exp` has none.
         pub(crate) leeway(Duration => |leeway| leeway.min(Self::MAX_LEEWAY)): Duration = Self::DEFAULT_LEEWAY,
-        /// The time beyond [`MAX_LIFETIME`](crate::MAX_LIFETIME) that `exp` may be ahead, at most
-        /// [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification has "no
-        /// more than 60 minutes in the future". Without it, a customer whose clock is ahead and
-        /// whose library writes a lifetime of an hour gets no token.
+        /// Sets the time beyond [`MAX_LIFETIME`](crate::MAX_LIFETIME) that `exp` may be ahead, at
+        /// most [`VerifierOptions::MAX_LEEWAY`]. Default: nothing, because the specification has
+        /// "no more than 60 minutes in the future". Without a tolerance, a customer whose clock is
+        /// ahead and whose library writes a lifetime of an hour gets no token.
         pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
-        /// The values of `typ` that the header may have.
+        /// Sets the values of `typ` that the header may have.
         pub(crate) typ: TypRule = TypRule::default(),
         /// True to accept an `exp` that is a string of digits, as in published samples (Default: "Token
         /// endpoint"). Off by default.
         pub(crate) accept_text_exp: bool = false,
-        /// True to accept an `aud` that is an array, if each element is one of the verifier's own
-        /// audiences: widespread libraries write the token endpoint's address in an array, some
-        /// beside the issuer's name. With another element it is always refused: another service
-        /// would accept such an assertion too. Off by default.
+        /// True to accept an `aud` that is an array, if each element is one of the verifier's
+        /// audiences. Widespread libraries write the token endpoint's address in an array, some
+        /// together with the issuer's name. An array with any other element is always refused,
+        /// because another service would accept the assertion as well. Off by default.
         pub(crate) accept_audience_array: bool = false,
     }
 }
@@ -39,7 +41,7 @@ impl VerifierOptions {
     /// The default leeway for `nbf` and `iat`, and the clock tolerance of
     /// [`VerifierOptions::lenient_clients`]: 30 s (Default: "Token endpoint").
     pub const DEFAULT_LEEWAY: Duration = Duration::from_secs(30);
-    /// The largest leeway and clock tolerance.
+    /// The maximum leeway and clock tolerance.
     pub const MAX_LEEWAY: Duration = Duration::from_secs(300);
 
     /// Adds an audience to those of [`VerifierOptions::audiences`].
@@ -49,7 +51,7 @@ impl VerifierOptions {
         self
     }
 
-    /// Accepts what widespread client libraries send beyond the specification. It sets:
+    /// Accepts what widespread client libraries send beyond the specification. This sets:
     /// - [`clock_tolerance`](VerifierOptions::clock_tolerance) to 30 s;
     /// - [`typ`](VerifierOptions::typ) to [`TypRule::Lenient`];
     /// - [`accept_text_exp`](VerifierOptions::accept_text_exp) and
@@ -96,7 +98,7 @@ impl TypRule {
 
 options! {
     /// The lifetime of an assertion, and the members that an [`AssertionBuilder`] writes in
-    /// addition to `sub`, `exp` and `aud`. By default there are none.
+    /// addition to `sub`, `exp` and `aud`. By default it adds none.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct AssertionOptions {
         /// The lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is
@@ -105,13 +107,13 @@ options! {
         /// Stay below the maximum if the customer's clock may be ahead of the service's: the
         /// service refuses an `exp` that is too far ahead of its clock.
         pub(crate) lifetime: Duration = AssertionBuilder::DEFAULT_LIFETIME,
-        /// The header's `kid`, in place of the key's own.
+        /// Sets the header's `kid`, in place of the key's own.
         pub(crate) key_id(impl Into<String> => |key_id| Some(key_id.into())): Option<String> = None,
         /// True to write an `iss`, equal to `sub` (RFC 7523 section 3). Off by default.
         pub(crate) issuer: bool = false,
         /// True to write an `iat`, the second of signing. Off by default.
         pub(crate) issued_at: bool = false,
-        /// The `jti`. Default: none.
+        /// Sets the `jti`. Default: none.
         pub(crate) jwt_id: JwtId = JwtId::Absent,
     }
 }
@@ -120,7 +122,7 @@ options! {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JwtId {
-    /// No `jti`.
+    /// No `jti` is written.
     #[default]
     Absent,
     /// A random UUID for each assertion, so that all assertions differ.

@@ -1,4 +1,4 @@
-//! Detection of assertions that are used again.
+//! Detection of assertions that are used more than once.
 
 use bankrail_values::{StoreFuture, Timestamp};
 use std::fmt;
@@ -24,25 +24,25 @@ pub enum ReplayPolicy {
     Off,
 }
 
-/// The record of a used assertion in a [`ReplayStore`]: a key and its expiry.
+/// The record of a used assertion in a [`ReplayStore`]: its key and its expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ReplayKey {
-    /// The key to claim.
+    /// The key, which identifies the used assertion.
     pub key: [u8; 32],
     /// The time from which the store may forget the key, because the assertion has expired by then.
     pub expires_at: Timestamp,
 }
 
 impl ReplayKey {
-    /// A key that is claimed until a time.
+    /// Returns a key that is claimed until a time.
     #[must_use]
     pub fn new(key: [u8; 32], expires_at: Timestamp) -> Self {
         Self { key, expires_at }
     }
 
-    /// Returns true if the key, once claimed, may be claimed again at `now`: only after
-    /// `expires_at`, not at that instant. Every engine of [`ReplayStore`] decides like this
+    /// Returns true if the key, once claimed, may be claimed again at `now`: which is the case only
+    /// after `expires_at`, not at that instant. Every engine of [`ReplayStore`] decides like this
     /// function.
     #[must_use]
     pub fn is_free_at(&self, now: Timestamp) -> bool {
@@ -50,7 +50,7 @@ impl ReplayKey {
     }
 }
 
-/// The number of claims that a [`ReplayStore`] keeps although they have expired by its callers'
+/// The number of claims that a [`ReplayStore`] keeps even if they have expired by its callers'
 /// clocks.
 pub const KEPT_CLAIMS: usize = 1024;
 

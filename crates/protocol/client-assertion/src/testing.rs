@@ -1,6 +1,6 @@
 //! The suite that every engine of [`TokenCache`] runs (feature `testing`).
 //!
-//! It panics with the rule that an engine breaks. Await it in a test, on any runtime.
+//! The suite panics with the rule that an engine breaks. Await it in a test, on any runtime.
 
 use crate::token::{CachedToken, TokenCache, TokenCacheKey};
 use bankrail_values::{EXPIRY_GRACE, Timestamp};
@@ -169,7 +169,7 @@ async fn bytes_come_back_unchanged(cache: &impl TokenCache) {
     }
 }
 
-/// Tokens of another caller, whose clock is ahead, drop what has expired, and only after the grace
+/// Storing a token for a caller whose clock is ahead drops expired tokens, but only after the grace
 /// period.
 async fn a_clock_that_lags_finds_it(cache: &impl TokenCache) {
     let grace = i64::try_from(EXPIRY_GRACE.as_millis()).unwrap_or(i64::MAX);

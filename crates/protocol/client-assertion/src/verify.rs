@@ -55,22 +55,22 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// The longest assertion accepted, in bytes.
+    /// The maximum length of an assertion, in bytes.
     pub const MAX_BYTES: usize = 16 * 1024;
 
-    /// A verifier of assertions for an audience.
+    /// Returns a verifier of assertions for an audience.
     #[must_use]
     pub fn new(audience: Audience, options: VerifierOptions) -> Self {
         Self { audience, options }
     }
 
-    /// The audience.
+    /// Returns the audience.
     #[must_use]
     pub fn audience(&self) -> &Audience {
         &self.audience
     }
 
-    /// The options.
+    /// Returns the options.
     #[must_use]
     pub fn options(&self) -> &VerifierOptions {
         &self.options
@@ -79,8 +79,8 @@ impl Verifier {
     /// Reads an assertion without verifying it, to find out whose keys to look up.
     ///
     /// # Errors
-    /// [`AssertionError`] if it is malformed, if its header is outside the profile, or if `sub` is
-    /// not a customer code.
+    /// [`AssertionError`] if the assertion is malformed, if its header is outside the profile, or
+    /// if `sub` is not a customer code.
     pub fn read<'a>(&'a self, assertion: &'a str) -> Result<Unverified<'a>, AssertionError> {
         let compact = parse(assertion)?;
         self.options.typ.check(compact.header().typ())?;
@@ -97,8 +97,8 @@ impl Verifier {
     /// Verifies an assertion with the keys of the customer that it names.
     ///
     /// `keys` looks up the keys of a customer: one key or a [`KeySet`](bankrail_jose::KeySet),
-    /// `None` for an unknown customer. For an asynchronous look-up, use
-    /// [`VerifierOptions, Verifier::read`] and [`Unverified::verify`].
+    /// `None` for an unknown customer. For an asynchronous look-up, use [`Verifier::read`] and
+    /// [`Unverified::verify`].
     ///
     /// # Errors
     /// [`AssertionError`], whose documentation lists what a counterparty may learn.
@@ -127,7 +127,7 @@ pub(crate) fn parse(assertion: &str) -> Result<Compact<'_>, AssertionError> {
     Compact::parse(assertion, &bounds).map_err(AssertionError::Malformed)
 }
 
-/// A well-formed assertion that was not verified yet.
+/// A well-formed assertion that has not been verified.
 pub struct Unverified<'a> {
     verifier: &'a Verifier,
     compact: Compact<'a>,
@@ -136,7 +136,7 @@ pub struct Unverified<'a> {
 }
 
 impl Unverified<'_> {
-    /// The customer that the assertion names. Use it only to look up keys.
+    /// Returns the customer that the assertion names. Use it only to look up keys.
     #[must_use]
     pub fn subject_for_key_lookup(&self) -> &CustomerCode {
         &self.subject
@@ -152,7 +152,7 @@ impl Unverified<'_> {
         keys: &(impl KeyLookup<VerifyingKey> + ?Sized),
         now: Timestamp,
     ) -> Result<VerifiedAssertion, AssertionError> {
-        // The claims were read from the same bytes as the signature covers.
+        // The claims were read from the bytes that the signature covers.
         let Self {
             verifier,
             compact,
@@ -192,7 +192,8 @@ impl Verifier {
     pub(crate) fn check_audience(&self, claims: &Claims) -> Result<(), AssertionError> {
         let (found, is_array) = claims.audiences()?;
         let own = || [&self.audience].into_iter().chain(&self.options.audiences);
-        // All of an array: another service would accept an assertion with one of its own.
+        // Every element of an array must be known, because another service would accept an
+        // assertion that contains its own audience.
         let known = found
             .iter()
             .all(|one| own().any(|own| own.as_str() == *one));
@@ -218,7 +219,7 @@ impl Verifier {
         })
     }
 
-    /// Checks that `exp` is at most 3600 s and the tolerance after `now`.
+    /// Checks that `exp` is at most 3600 s plus the tolerance after `now`.
     pub(crate) fn check_lifetime(
         &self,
         expires: Instant,
@@ -236,7 +237,7 @@ impl Verifier {
         }
     }
 
-    /// Checks that the time of a claim, if it is there, is not after `now` and the leeway.
+    /// Checks that the time of a claim, if present, is not after `now` plus the leeway.
     pub(crate) fn check_begun(
         &self,
         claims: &Claims,
@@ -296,39 +297,39 @@ pub struct VerifiedAssertion {
 }
 
 impl VerifiedAssertion {
-    /// The customer who signed the assertion.
+    /// Returns the customer who signed the assertion.
     #[must_use]
     pub fn customer(&self) -> &CustomerCode {
         &self.customer
     }
 
-    /// `exp`, cut to milliseconds.
+    /// Returns `exp`, cut to milliseconds.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {
         self.expires_at
     }
 
-    /// `iat`, if present, cut to milliseconds.
+    /// Returns `iat`, if present, cut to milliseconds.
     #[must_use]
     pub fn issued_at(&self) -> Option<Timestamp> {
         self.issued_at
     }
 
-    /// `jti`, if present.
+    /// Returns `jti`, if present.
     #[must_use]
     pub fn jwt_id(&self) -> Option<&str> {
         self.jwt_id.as_deref()
     }
 
-    /// The `kid` of the key that the signature is valid for, if the key has one.
+    /// Returns the `kid` of the key that the signature is valid for, if the key has one.
     #[must_use]
     pub fn key_id(&self) -> Option<&str> {
         self.key_id.as_deref()
     }
 
-    /// All claims as they were signed, also those that this crate does not read. `sub`, `aud`,
-    /// `exp`, `nbf`, `iat`, `iss` and `jti` were checked; everything else is the customer's own
-    /// statement.
+    /// Returns all claims as they were signed, including those that this crate does not read.
+    /// `sub`, `aud`, `exp`, `nbf`, `iat`, `iss` and `jti` were checked; everything else is the
+    /// customer's own statement.
     ///
     /// ```
     /// # #[cfg(any(feature = "aws-lc", feature = "josekit"))] {
@@ -351,7 +352,8 @@ impl VerifiedAssertion {
             .expect("the same bytes were read before they were verified")
     }
 
-    /// The key to claim in a [`ReplayStore`] under a policy. `None` if the policy stores nothing.
+    /// Returns the key to claim in a [`ReplayStore`] under a policy. Returns `None` if the policy
+    /// stores nothing.
     ///
     /// # Errors
     /// [`AssertionError::JwtIdRequired`] under [`ReplayPolicy::RequireJti`] if there is no `jti`.
@@ -362,10 +364,11 @@ impl VerifiedAssertion {
             (ReplayPolicy::RequireJti | ReplayPolicy::JtiIfPresent, Some(id)) => {
                 (b"jti\0", id.as_bytes())
             }
-            // A valid signature identifies the bytes that it signs, and has only one encoding.
+            // Uses the signature, because a valid one identifies the signed bytes and has only one
+            // encoding.
             (ReplayPolicy::WholeAssertion, _) => (b"assertion\0", &self.signature),
         };
-        // A customer code holds no NUL, so the concatenation is unambiguous.
+        // A customer code contains no NUL, so the concatenation is unambiguous.
         let customer = self.customer.as_str();
         let digest = Sha256::new()
             .chain_update(kind)
@@ -383,7 +386,8 @@ impl VerifiedAssertion {
     ///
     /// # Errors
     /// [`AssertionError::Replayed`], [`AssertionError::JwtIdRequired`], or
-    /// [`AssertionError::ReplayStore`] if the store failed. None of them may lead to a token.
+    /// [`AssertionError::ReplayStore`] if the store failed. Issue no token after any of these
+    /// errors.
     pub async fn claim(
         &self,
         policy: ReplayPolicy,

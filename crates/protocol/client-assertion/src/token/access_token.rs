@@ -5,14 +5,14 @@ use sha2::{Digest, Sha256};
 
 /// An access token: a hyphenated GUID (Specification: "Access token response").
 ///
-/// - Its text is a secret: it is not printed, is compared in constant time, and is overwritten when
+/// - The text is a secret: it is not printed, is compared in constant time, and is overwritten when
 ///   dropped.
-/// - Its text is kept unchanged, including case, because it is sent back to the issuer.
+/// - The text is kept unchanged, including case, because it is sent back to the issuer.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(SecretString);
 
 impl AccessToken {
-    /// A new token of 122 random bits.
+    /// Returns a new token of 122 random bits.
     ///
     /// # Errors
     /// [`RandomnessError`] if the system gives no random bytes.
@@ -27,7 +27,8 @@ impl AccessToken {
     /// Checks the text of a token.
     ///
     /// # Errors
-    /// [`AccessTokenError`] if it is not a hyphenated GUID. The error does not hold the text.
+    /// [`AccessTokenError`] if the text is not a hyphenated GUID. The error does not contain the
+    /// text.
     pub fn parse(text: &str) -> Result<Self, AccessTokenError> {
         HyphenatedUuid::parse(text).map_err(|_| AccessTokenError)?;
         Ok(Self(text.into()))
@@ -46,19 +47,19 @@ impl AccessToken {
         Self::parse(token.trim_matches(' '))
     }
 
-    /// The value of the `Authorization` header that carries this token.
+    /// Returns the value of the `Authorization` header that carries this token.
     #[must_use]
     pub fn to_authorization(&self) -> SecretString {
         format!("Bearer {}", self.0.expose_secret()).into()
     }
 
-    /// The text, for the wire. Never log it.
+    /// Returns the text, for the wire. Never log it.
     #[must_use]
     pub fn expose_secret(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// The hash that a store keeps in place of the token.
+    /// Returns the hash that a store keeps in place of the token.
     #[must_use]
     pub fn hash(&self) -> TokenHash {
         TokenHash(Sha256::digest(self.0.expose_secret()).into())
@@ -72,7 +73,7 @@ bankrail_values::hash_value! {
     pub struct TokenHash;
 }
 
-/// Not an access token.
+/// The error for a text that is not an access token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected an access token that is a hyphenated GUID")]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! serde's traits of JSON bodies, by their own writers and readers.
+//! serde's traits for JSON bodies, implemented with their own writers and readers.
 //!
 //! The text of the JSON passes as `serde_json`'s `RawValue`, so that the reader sees repeated
 //! members and refuses them.
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 pub(super) fn serialize<S: Serializer>(json: String, out: S) -> Result<S::Ok, S::Error> {
     let raw = RawValue::from_string(json).map_err(S::Error::custom)?;
     let written = raw.serialize(out);
-    // The text may hold a token: it is overwritten when dropped.
+    // Overwrites the text when it is dropped, because it may contain a token.
     drop(Zeroizing::new(String::from(Box::<str>::from(raw))));
     written
 }

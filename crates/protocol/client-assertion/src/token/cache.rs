@@ -6,9 +6,10 @@ use bankrail_values::{StoreFuture, Timestamp};
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// A customer's store of access tokens, so that they outlive the process and are shared by several: an hour has ten token calls only (Specification: "Limits").
+/// A customer's store of access tokens, so that tokens outlive the process and several processes
+/// share them, because a customer has only ten token calls in an hour (Specification: "Limits").
 ///
-/// The client seals a token before it hands it over. An engine stores bytes and their expiry, and
+/// The client seals a token before it stores it. An engine stores the bytes and their expiry, and
 /// decides nothing.
 ///
 /// An engine drops a token once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since
@@ -21,7 +22,7 @@ use std::fmt;
     note = "`bankrail-stores` implements it with the feature `client-assertion`, which `bankrail` switches on by itself"
 )]
 pub trait TokenCache: fmt::Debug + Send + Sync {
-    /// Returns the token under this key, if it has not expired at `now`
+    /// Returns the token stored under a key, if the token has not expired at `now`
     /// ([`CachedToken::is_valid_at`]).
     fn get<'a>(
         &'a self,
@@ -29,8 +30,8 @@ pub trait TokenCache: fmt::Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, Option<CachedToken>>;
 
-    /// Keeps a token of at most [`CachedToken::MAX_SEALED_BYTES`] under this key. An earlier one is
-    /// replaced.
+    /// Stores a token of at most [`CachedToken::MAX_SEALED_BYTES`] under a key, and replaces an
+    /// earlier one.
     ///
     /// The engine uses `now` to drop tokens that expired long ago.
     fn put<'a>(
@@ -40,18 +41,19 @@ pub trait TokenCache: fmt::Debug + Send + Sync {
         now: Timestamp,
     ) -> StoreFuture<'a, ()>;
 
-    /// Removes this token. If other sealed bytes have replaced it meanwhile, those stay. The
+    /// Removes a token. If other sealed bytes have replaced the token meanwhile, they stay. The
     /// comparison and the removal are one atomic step, also among several processes.
     fn remove<'a>(&'a self, key: &'a TokenCacheKey, token: &'a CachedToken) -> StoreFuture<'a, ()>;
 }
 
 bankrail_values::hash_value! {
-    /// The key of a cached token: a SHA-256 hash of what the token was requested with.
+    /// The key of a cached token: a SHA-256 hash of the parameters of the token's request.
     pub struct TokenCacheKey;
 }
 
 impl TokenCacheKey {
-    /// The key of tokens that this customer requests at this token endpoint with these scopes.
+    /// Returns the key for the tokens that a customer requests at a token endpoint with a set of
+    /// scopes.
     #[must_use]
     pub fn of(token_url: &str, customer: &CustomerCode, scopes: &ScopeSet) -> Self {
         let mut hash = Sha256::new();
@@ -84,7 +86,7 @@ impl CachedToken {
     /// The maximum number of bytes of a sealed token. A client keeps a longer one in memory only.
     pub const MAX_SEALED_BYTES: usize = 4096;
 
-    /// Returns a token of these bytes, valid until this instant.
+    /// Returns a token with these sealed bytes, which is valid until `expires_at`.
     #[must_use]
     pub fn new(sealed: Vec<u8>, expires_at: Timestamp) -> Self {
         Self { sealed, expires_at }

@@ -12,17 +12,18 @@ pub enum TokenErrorCode {
     InvalidRequest,
     /// `invalid_client`, 401: the assertion is invalid or cannot be verified.
     InvalidClient,
-    /// `invalid_grant`, 400.
+    /// `invalid_grant`, 400: the grant is invalid.
     InvalidGrant,
     /// `unauthorized_client`, 400: the client may not use this grant type.
     UnauthorizedClient,
-    /// `unsupported_grant_type`, 400.
+    /// `unsupported_grant_type`, 400: the server does not support the grant type.
     UnsupportedGrantType,
     /// `invalid_scope`, 400: the scope is malformed, or none of it is permitted.
     InvalidScope,
-    /// `server_error`, 500.
+    /// `server_error`, 500: the server failed.
     ServerError,
-    /// `temporarily_unavailable`, 503; also the body of a 429.
+    /// `temporarily_unavailable`, 503: the server is overloaded or has a temporary fault; also the
+    /// body of a 429.
     TemporarilyUnavailable,
     /// Another code, with its text unchanged.
     Other(Box<str>),
@@ -106,16 +107,16 @@ bankrail_values::impl_display!(TokenErrorCode);
 pub struct TokenErrorBody {
     /// The code.
     pub error: TokenErrorCode,
-    /// Text for the developer of the other side, absent by default. It must not reveal why an
-    /// assertion was refused.
+    /// A text for the developer of the other side, absent by default. The text must not reveal why
+    /// an assertion was refused.
     pub error_description: Option<String>,
 }
 
 impl TokenErrorBody {
-    /// The largest body accepted, in bytes.
+    /// The maximum length of a body, in bytes.
     pub const MAX_BYTES: usize = 64 * 1024;
 
-    /// A body with the code only.
+    /// Returns a body with the code only.
     #[must_use]
     pub fn new(error: TokenErrorCode) -> Self {
         Self {
@@ -124,8 +125,8 @@ impl TokenErrorBody {
         }
     }
 
-    /// Adds a description. Characters that RFC 6749 section 5.2 does not allow are written as `?`,
-    /// but quotation marks as `'`.
+    /// Adds a description. Quotation marks become `'`, and other characters that RFC 6749 section
+    /// 5.2 does not allow become `?`.
     #[must_use]
     pub fn with_description(mut self, text: impl Into<String>) -> Self {
         self.error_description = Some(text.into());
@@ -148,8 +149,8 @@ impl TokenErrorBody {
     /// Reads the body. Unknown members are ignored; unknown codes become [`TokenErrorCode::Other`].
     ///
     /// Default: the error of the statement exchange,
-    /// `{"error":{"statusCode":…,"title":…},"requestKey":…}`, is read too: `statusCode` as the
-    /// code, `title` as the description.
+    /// `{"error":{"statusCode":…,"title":…},"requestKey":…}`, is also accepted: `statusCode`
+    /// becomes the code, `title` the description.
     ///
     /// # Errors
     /// [`ErrorBodyError`] if the body is not such an object. Only the HTTP status is then known.
@@ -172,7 +173,7 @@ impl TokenErrorBody {
     }
 }
 
-/// The members of [`TokenErrorBody::to_json`].
+/// Serializes the members of [`TokenErrorBody::to_json`].
 #[cfg(feature = "serde")]
 impl serde::Serialize for TokenErrorBody {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
@@ -180,7 +181,7 @@ impl serde::Serialize for TokenErrorBody {
     }
 }
 
-/// Reads as [`TokenErrorBody::from_json`] does.
+/// Reads the body like [`TokenErrorBody::from_json`].
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for TokenErrorBody {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -188,7 +189,7 @@ impl<'de> serde::Deserialize<'de> for TokenErrorBody {
     }
 }
 
-/// The character, or what is written in its place (RFC 6749 section 5.2).
+/// Returns the character, or its replacement (RFC 6749 section 5.2).
 fn description_character(c: char) -> char {
     match c {
         ' '..='!' | '#'..='[' | ']'..='~' => c,

@@ -11,7 +11,7 @@ pub const FORM_CONTENT_TYPE: &str = "application/x-www-form-urlencoded";
 /// A request for an access token: the client credentials grant with a JWT assertion (RFC 7523
 /// section 2.2).
 ///
-/// It has an assertion, which is not verified yet, and at least one scope.
+/// A request has an assertion, which is not yet verified, and at least one scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRequest {
     assertion: SecretString,
@@ -20,17 +20,17 @@ pub struct TokenRequest {
 }
 
 impl TokenRequest {
-    /// The only `grant_type`.
+    /// The only `grant_type` accepted.
     pub const GRANT_TYPE: &'static str = "client_credentials";
-    /// The only `client_assertion_type`.
+    /// The only `client_assertion_type` accepted.
     pub const ASSERTION_TYPE: &'static str =
         "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-    /// The largest form accepted, in bytes.
+    /// The maximum length of a form, in bytes.
     pub const MAX_BYTES: usize = 32 * 1024;
     /// The maximum number of parameters of a form.
     pub const MAX_PARAMETERS: usize = 64;
 
-    /// A request with a signed assertion.
+    /// Returns a request with a signed assertion.
     #[must_use]
     pub fn new(assertion: impl Into<SecretString>, scope: ScopeSet) -> Self {
         Self {
@@ -47,19 +47,21 @@ impl TokenRequest {
         self
     }
 
-    /// The assertion, not verified. It is a credential: pass it to a verifier, and never log it.
+    /// Returns the assertion, which is not verified. The assertion is a credential: pass it to a
+    /// verifier, and never log it.
     #[must_use]
     pub fn assertion(&self) -> &SecretString {
         &self.assertion
     }
 
-    /// The scopes requested.
+    /// Returns the scopes requested.
     #[must_use]
     pub fn scope(&self) -> &ScopeSet {
         &self.scope
     }
 
-    /// The form's `client_id`. It must equal the verified assertion's `sub` (RFC 7521 section 4.2).
+    /// Returns the form's `client_id`. The value must equal the verified assertion's `sub` (RFC
+    /// 7521 section 4.2).
     #[must_use]
     pub fn client_id(&self) -> Option<&str> {
         self.client_id.as_deref()
@@ -87,7 +89,8 @@ impl TokenRequest {
     ///   that is repeated is refused, even an unknown one (RFC 6749 section 3.2).
     ///
     /// # Errors
-    /// [`TokenRequestError`]. Answer all of them with status 400 and [`TokenRequestError::code`].
+    /// [`TokenRequestError`]. Answer every such error with status 400 and
+    /// [`TokenRequestError::code`].
     pub fn from_form(content_type: Option<&str>, body: &[u8]) -> Result<Self, TokenRequestError> {
         check_content_type(content_type)?;
         if body.len() > Self::MAX_BYTES {
@@ -123,7 +126,8 @@ impl TokenRequest {
     }
 }
 
-/// The parameters of [`TokenRequest::to_form`] in their order, the assertion in the clear.
+/// Serializes the parameters of [`TokenRequest::to_form`] in their order, with the assertion in the
+/// clear.
 #[cfg(feature = "serde")]
 impl serde::Serialize for TokenRequest {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
@@ -222,8 +226,8 @@ impl<'a> Form<'a> {
     }
 }
 
-/// The parameters, decoded. Most have no escape, such as the assertion, and are taken as they are:
-/// decoding them costs more than reading the assertion.
+/// Returns the parameters, decoded. Parameters without escapes, such as the assertion, are not
+/// decoded, because decoding them costs more than reading the assertion.
 fn parameters(body: &[u8]) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
     let decoded = |part| without_escape(part).or_else(|| form_urlencoded::parse(part).next());
     body.split(|byte| *byte == b'&').filter_map(decoded)
@@ -254,50 +258,50 @@ fn check_content_type(content_type: Option<&str>) -> Result<(), TokenRequestErro
     })
 }
 
-/// A form that is not a token request. Answer it with HTTP status 400 and
+/// The reason why a form is not a token request. Answer with HTTP status 400 and
 /// [`TokenRequestError::code`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenRequestError {
-    /// Another media type, or none.
+    /// The form has another media type or none.
     #[error("expected the content type {FORM_CONTENT_TYPE}, found {}", found.as_deref().unwrap_or("none"))]
     ContentType {
         /// The header's value, cut and escaped.
         found: Option<String>,
     },
-    /// Longer than [`TokenRequest::MAX_BYTES`].
+    /// The form is longer than [`TokenRequest::MAX_BYTES`].
     #[error("expected a form of at most {limit} bytes, found {found}")]
     TooLarge {
-        /// The bound.
+        /// The maximum, in bytes.
         limit: usize,
-        /// The length.
+        /// The length found, in bytes.
         found: usize,
     },
-    /// More than [`TokenRequest::MAX_PARAMETERS`] parameters.
+    /// The form has more than [`TokenRequest::MAX_PARAMETERS`] parameters.
     #[error("expected at most {limit} parameters, found more")]
     TooManyParameters {
-        /// The bound.
+        /// The maximum number of parameters.
         limit: usize,
     },
     /// A parameter is repeated.
     #[error("expected each parameter once, found {parameter} again")]
     Repeated {
-        /// The name, cut and escaped.
+        /// The name of the parameter, cut and escaped.
         parameter: String,
     },
     /// A required parameter is absent or empty.
     #[error("expected the parameter {parameter}, found none")]
     Missing {
-        /// The name.
+        /// The name of the parameter.
         parameter: &'static str,
     },
-    /// A grant type other than `client_credentials`.
+    /// The grant type is not `client_credentials`.
     #[error("expected the grant type {}, found {found}", TokenRequest::GRANT_TYPE)]
     GrantType {
         /// The value, cut and escaped.
         found: String,
     },
-    /// An assertion type other than the JWT bearer's.
+    /// The assertion type is not that of the JWT bearer.
     #[error(
         "expected the assertion type {}, found {found}",
         TokenRequest::ASSERTION_TYPE
@@ -312,7 +316,7 @@ pub enum TokenRequestError {
 }
 
 impl TokenRequestError {
-    /// The error code for the counterparty. The status of the answer is always 400.
+    /// Returns the error code for the counterparty. The status of the answer is always 400.
     #[must_use]
     pub fn code(&self) -> TokenErrorCode {
         match self {

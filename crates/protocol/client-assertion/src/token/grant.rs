@@ -20,7 +20,7 @@ pub struct TokenGrant {
 }
 
 impl TokenGrant {
-    /// A grant.
+    /// Returns the record of a token.
     #[must_use]
     pub fn new(
         customer: CustomerCode,
@@ -37,16 +37,17 @@ impl TokenGrant {
     }
 
     /// Returns true if the token is valid at `now`: before `expires_at`, and not earlier than
-    /// [`VerifierOptions::MAX_LEEWAY`] before `issued_at`. A token of a clock that was further ahead
-    /// would live as much longer. Every engine of [`TokenStore`] decides like this function.
+    /// [`VerifierOptions::MAX_LEEWAY`] before `issued_at`. A token issued by a clock that was
+    /// further ahead would live longer by that difference. Every engine of [`TokenStore`] decides
+    /// like this function.
     #[must_use]
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
         now < self.expires_at && self.issued_at.saturating_since(now) <= VerifierOptions::MAX_LEEWAY
     }
 }
 
-/// An issuer's store of grants, by the hash of the token, until they expire, and of the use of the
-/// assertions that they were issued for.
+/// An issuer's store of grants, by the hash of the token, until they expire. It also records the
+/// use of the assertions that grants were issued for.
 ///
 /// An engine drops a grant once [`EXPIRY_GRACE`](bankrail_values::EXPIRY_GRACE) has passed since
 /// its `expires_at`, so that a caller whose clock lags behind another's finds what is valid at its
@@ -74,9 +75,10 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
         Box::pin(async move { self.grant_once(None, hash, grant).await.map(drop) })
     }
 
-    /// The grant under this hash, if it is valid at `now` ([`TokenGrant::is_valid_at`]).
+    /// Returns the grant stored under a hash, if it is valid at `now`
+    /// ([`TokenGrant::is_valid_at`]).
     fn find(&self, hash: TokenHash, now: Timestamp) -> StoreFuture<'_, Option<TokenGrant>>;
 
-    /// Removes a grant. Returns whether there was one.
+    /// Removes a grant. Returns true if there was one.
     fn revoke(&self, hash: TokenHash) -> StoreFuture<'_, bool>;
 }

@@ -9,7 +9,8 @@ use zeroize::Zeroize as _;
 /// The JSON body of a granted token request (Specification: "Access token response"). `token_type`
 /// is always `Bearer`.
 ///
-/// Send it with `Content-Type: application/json`, `Cache-Control: no-store` and `Pragma: no-cache`.
+/// Send the body with `Content-Type: application/json`, `Cache-Control: no-store` and `Pragma:
+/// no-cache`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenResponse {
@@ -24,12 +25,12 @@ pub struct TokenResponse {
 impl TokenResponse {
     /// The only token type.
     pub const TOKEN_TYPE: &'static str = "Bearer";
-    /// The largest body accepted, in bytes.
+    /// The maximum length of a body, in bytes.
     pub const MAX_BYTES: usize = 64 * 1024;
     /// The default lifetime of a token, in seconds (Default: "Token endpoint").
     pub const DEFAULT_LIFETIME: u64 = 3600;
 
-    /// The response for a new token. `scope` is present only if it differs from the scopes
+    /// Returns the response for a new token. `scope` is present only if it differs from the scopes
     /// requested.
     #[must_use]
     pub fn new(access_token: AccessToken, expires_in: u64, granted: &GrantedScopes) -> Self {
@@ -40,7 +41,7 @@ impl TokenResponse {
         }
     }
 
-    /// [`TokenResponse::expires_in`] as a duration.
+    /// Returns [`TokenResponse::expires_in`] as a duration.
     #[must_use]
     pub fn lifetime(&self) -> Duration {
         Duration::from_secs(self.expires_in)
@@ -64,7 +65,7 @@ impl TokenResponse {
     /// section 5.1).
     ///
     /// # Errors
-    /// [`TokenResponseError`]. No error holds the token.
+    /// [`TokenResponseError`]. The error never contains the token.
     pub fn from_json(body: &[u8]) -> Result<Self, TokenResponseError> {
         let mut members =
             json::read_object(body, &JsonLimits::new().max_document_bytes(Self::MAX_BYTES))
@@ -86,7 +87,8 @@ impl TokenResponse {
             Some(JsonValue::Number(seconds)) => seconds.as_u64(),
             _ => None,
         };
-        // A client would ask for the next token at once, and again, until its limit is used up.
+        // Refuses a lifetime of 0 s, with which a client would request one token after the other
+        // until its limit is used up.
         let expires_in = expires_in
             .filter(|seconds| *seconds > 0)
             .ok_or(wrong("expires_in", "a whole number of seconds from 1"))?;
@@ -114,7 +116,7 @@ impl TokenResponse {
     }
 }
 
-/// The members of [`TokenResponse::to_json`], the token in the clear.
+/// Serializes the members of [`TokenResponse::to_json`], with the token in the clear.
 #[cfg(feature = "serde")]
 impl serde::Serialize for TokenResponse {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
@@ -122,7 +124,7 @@ impl serde::Serialize for TokenResponse {
     }
 }
 
-/// Reads as [`TokenResponse::from_json`] does.
+/// Reads the body like [`TokenResponse::from_json`].
 #[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for TokenResponse {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -130,17 +132,17 @@ impl<'de> serde::Deserialize<'de> for TokenResponse {
     }
 }
 
-/// A body that is not a token response.
+/// The reason why a body is not a token response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenResponseError {
-    /// Not one JSON object of at most [`TokenResponse::MAX_BYTES`].
+    /// The body is not one JSON object of at most [`TokenResponse::MAX_BYTES`].
     #[error("the token response is not acceptable JSON: {0}")]
     Json(JsonError),
     /// A required member is absent, or a member has another JSON type.
     #[error("expected {expected} as the token response's member {member}")]
     Member {
-        /// The member.
+        /// The name of the member.
         member: &'static str,
         /// The type expected.
         expected: &'static str,

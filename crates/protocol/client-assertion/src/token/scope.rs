@@ -6,8 +6,8 @@ use std::fmt;
 
 /// One scope name: 1 to 128 visible ASCII characters other than `"` and `\` (RFC 6749 section 3.3).
 ///
-/// Names are compared byte for byte. The specification defines none; [`names`] has those of live
-/// services.
+/// Names are compared byte for byte. The specification defines no names; [`names`] has those of
+/// live services.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope(Box<str>);
 
@@ -29,25 +29,26 @@ impl Scope {
         Ok(Self(text.into()))
     }
 
-    /// The scope for one kind of access to a resource: the name of the resource, a point, and
-    /// `READ` or `WRITE`.
+    /// Returns the scope for one kind of access to a resource: the name of the resource, a point,
+    /// and `READ` or `WRITE`.
     ///
     /// # Errors
-    /// [`ScopeError::Name`] if that is not a name.
+    /// [`ScopeError::Name`] if the result is not a scope name.
     pub fn of(resource: &str, access: ScopeAccess) -> Result<Self, ScopeError> {
         Self::parse(&format!("{resource}.{}", access.as_str()))
     }
 
     /// Returns the resource that the scope gives access to: the name without its last part if that
-    /// is `READ` or `WRITE`, else the whole name. Specification: "Authentication", rule 4, "A scope
-    /// defines what may be accessed and whether read or write". Default: the form of the names.
+    /// is `READ` or `WRITE`, otherwise the whole name. Specification: "Authentication", rule 4, "A
+    /// scope defines what may be accessed and whether read or write". The form of the names is a
+    /// default.
     #[must_use]
     pub fn resource(&self) -> &str {
         self.parts().map_or(&self.0, |(resource, _)| resource)
     }
 
-    /// Returns the kind of access that the scope allows, `None` if its name shows none. To write
-    /// does not include to read (Default).
+    /// Returns the kind of access that the scope allows, `None` if its name does not end in one.
+    /// The permission to write does not include the permission to read (Default).
     #[must_use]
     pub fn access(&self) -> Option<ScopeAccess> {
         self.parts().map(|(_, access)| access)
@@ -76,7 +77,7 @@ pub enum ScopeAccess {
 }
 
 impl ScopeAccess {
-    /// The last part of a scope's name.
+    /// Returns the last part of a scope's name.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -90,20 +91,20 @@ bankrail_values::impl_text_value!(Scope, ScopeError, Debug, as_str);
 
 /// Scope names that live services of this shape document (Default: "Token endpoint").
 pub mod names {
-    /// Intraday statements.
+    /// Reads intraday statements.
     pub const STATEMENT_READ: &str = "GBL.INSTO.ACCOUNTS.STATEMENT.READ";
-    /// Creating and changing mandates.
+    /// Creates and changes mandates.
     pub const MANDATE_WRITE: &str = "AU.INSTO.PAYTO.MANDATE.WRITE";
-    /// Reading mandates.
+    /// Reads mandates.
     pub const MANDATE_READ: &str = "AU.INSTO.PAYTO.MANDATE.READ";
-    /// Payment instructions.
+    /// Makes payment instructions.
     pub const PAYMENT_INSTRUCTION_WRITE: &str = "AU.INSTO.PAYTO.MPIR.WRITE";
 }
 
 /// A set of one or more scopes (RFC 6749 section 3.3: "their order does not matter").
 ///
-/// - The text is the names separated by single spaces. It is written in ascending order.
-/// - At most 64 names. A name that is listed twice counts once.
+/// - The text has the names separated by single spaces. They are written in ascending order.
+/// - A set has at most 64 names. A name that occurs twice counts once.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeSet(BTreeSet<Scope>);
 
@@ -111,7 +112,7 @@ impl ScopeSet {
     /// The maximum number of names of a set.
     pub const MAX_SCOPES: usize = 64;
 
-    /// The set of one scope.
+    /// Returns the set of one scope.
     #[must_use]
     pub fn of(scope: Scope) -> Self {
         Self(BTreeSet::from([scope]))
@@ -121,7 +122,7 @@ impl ScopeSet {
     ///
     /// # Errors
     /// [`ScopeError::Name`] for an empty text, for leading, trailing or doubled spaces and for a
-    /// bad name; [`ScopeError::TooMany`].
+    /// malformed name; [`ScopeError::TooMany`] for more than [`ScopeSet::MAX_SCOPES`] names.
     pub fn parse(text: &str) -> Result<Self, ScopeError> {
         let mut set = BTreeSet::new();
         for name in text.split(' ') {
@@ -133,10 +134,11 @@ impl ScopeSet {
         Ok(Self(set))
     }
 
-    /// The set of these scopes.
+    /// Returns the set of these scopes.
     ///
     /// # Errors
-    /// [`ScopeError::None`], [`ScopeError::TooMany`].
+    /// [`ScopeError::None`] for no scopes; [`ScopeError::TooMany`] for more than
+    /// [`ScopeSet::MAX_SCOPES`].
     pub fn from_scopes(scopes: impl IntoIterator<Item = Scope>) -> Result<Self, ScopeError> {
         let set: BTreeSet<Scope> = scopes.into_iter().collect();
         match set.len() {
@@ -146,7 +148,8 @@ impl ScopeSet {
         }
     }
 
-    /// Returns true if the set allows this access to a resource: it has the scope that [`Scope::of`] makes.
+    /// Returns true if the set allows this access to a resource: it contains the scope that
+    /// [`Scope::of`] makes.
     #[must_use]
     pub fn allows(&self, resource: &str, access: ScopeAccess) -> bool {
         self.0
@@ -160,27 +163,27 @@ impl ScopeSet {
         self.0.iter().any(|own| own.as_str() == scope)
     }
 
-    /// The scopes in ascending order.
+    /// Returns the scopes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = &Scope> {
         self.0.iter()
     }
 
-    /// The number of scopes, at least one.
+    /// Returns the number of scopes, at least one.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a set is never empty")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The scopes that are in both sets, or `None` if there are none.
+    /// Returns the scopes that are in both sets, or `None` if there are none.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let both: BTreeSet<Scope> = self.0.intersection(&other.0).cloned().collect();
         (!both.is_empty()).then_some(Self(both))
     }
 
-    /// The scopes to grant for this request: its intersection with `permitted` (Specification:
-    /// "Authentication", rule 4).
+    /// Returns the scopes to grant for a request for these: the intersection with `permitted`
+    /// (Specification: "Authentication", rule 4).
     ///
     /// # Errors
     /// [`NoScopeGrantedError`] if the intersection is empty. The error code of the answer is
@@ -202,7 +205,7 @@ pub struct GrantedScopes {
 }
 
 impl GrantedScopes {
-    /// The scopes.
+    /// Returns the scopes.
     #[must_use]
     pub fn scopes(&self) -> &ScopeSet {
         &self.scopes
@@ -216,34 +219,34 @@ impl GrantedScopes {
     }
 }
 
-/// A request for scopes that are all not permitted.
+/// The error for a request none of whose scopes is permitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("none of the requested scopes is permitted")]
 #[non_exhaustive]
 pub struct NoScopeGrantedError;
 
 impl NoScopeGrantedError {
-    /// The error code for the counterparty: `invalid_scope`.
+    /// Returns the error code for the counterparty: `invalid_scope`.
     #[must_use]
     pub fn code(&self) -> super::TokenErrorCode {
         super::TokenErrorCode::InvalidScope
     }
 }
 
-/// A text that is not a scope name or a set of them.
+/// The reason why a text is not a scope name or a set of scope names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScopeError {
-    /// Not a scope name. It is empty for leading, trailing or doubled spaces.
+    /// The text is not a scope name. `found` is empty for leading, trailing or doubled spaces.
     #[error("expected a scope name of 1 to 128 visible characters, found {found}")]
     Name {
         /// The text, cut and escaped.
         found: String,
     },
-    /// More than [`ScopeSet::MAX_SCOPES`] names.
+    /// There are more than [`ScopeSet::MAX_SCOPES`] names.
     #[error("expected at most {} scopes", ScopeSet::MAX_SCOPES)]
     TooMany,
-    /// No name at all.
+    /// There is no name.
     #[error("expected a scope, found none")]
     None,
 }

@@ -43,8 +43,7 @@ fn authorization_headers() {
     }
 }
 
-/// A reference: a version 4 GUID of which every other bit is random, so that nothing can be read
-/// from it.
+/// A token is a version 4 GUID whose other bits are all random, so that it contains no information.
 #[test]
 fn a_generated_token_is_random_but_for_its_version() {
     let tokens: Vec<_> = (0..64)

@@ -41,7 +41,7 @@ fn every_code_has_its_text_and_status() {
     );
 }
 
-/// RFC 6749 section 5.2: `%x20-21 / %x23-5B / %x5D-7E`.
+/// RFC 6749 section 5.2 allows `%x20-21 / %x23-5B / %x5D-7E`.
 #[test]
 fn characters_that_the_standard_does_not_allow_are_replaced() {
     for (text, written) in [
@@ -74,7 +74,7 @@ fn the_statement_exchanges_error_is_read_too() {
     ] {
         assert_eq!(read(without), Ok(expected.clone()), "{without}");
     }
-    // The title of the object counts, not the member beside it.
+    // The title within the object counts, not a member outside of it.
     let both =
         r#"{"error_description":"no","error":{"statusCode":"invalid_client","title":"yes"}}"#;
     assert_eq!(

@@ -72,7 +72,7 @@ fn each_rule_is_broken_by_itself() {
         ("aud", &format!("[\"{AUDIENCE}\"]")),
     ]);
     assert_eq!(broken(&signed(&several)), [AUD, FUTURE, IAT]);
-    // The rules are judged whatever the form is.
+    // The rules are judged even for a wrong form.
     let unsigned = signed(&claims(&[])).rsplit_once('.').unwrap().0.to_owned();
     assert_eq!(broken(&unsigned), [FORM]);
 }

@@ -47,7 +47,7 @@ fn accepted(first: &VerifiedAssertion, second: &VerifiedAssertion) -> [[bool; 2]
 #[test]
 fn policies() {
     let (plain, with_id) = (verified(&[]), verified(&[("jti", "\"1\"")]));
-    // Two assertions of one second without jti are the same text.
+    // Two assertions of the same second without `jti` are equal.
     assert_eq!(
         accepted(&plain, &plain),
         [[false, false], [true, true], [true, false], [true, true]]
@@ -56,7 +56,7 @@ fn policies() {
         accepted(&with_id, &with_id),
         [[true, false], [true, false], [true, false], [true, true]]
     );
-    // A jti is used up for other assertions, too; another jti is not.
+    // A used `jti` is also used up for other assertions; another `jti` is not.
     let again = verified(&[("jti", "\"1\""), ("iat", "1")]);
     assert_eq!(
         accepted(&with_id, &again),
@@ -70,7 +70,7 @@ fn policies() {
     ));
 }
 
-/// Stores keep the keys, also while a new version of this crate takes the place of an old one.
+/// Stores keep the keys while this crate is updated, so the keys must not change.
 #[test]
 fn the_keys_are_the_same_in_every_version() {
     let key = |changes: &[(&str, &str)], policy| {

@@ -12,7 +12,7 @@ use std::future::Future;
 use std::sync::{LazyLock, Mutex};
 use std::task::{Context, Poll, Waker};
 
-/// 2026-11-21T04:00:00Z
+/// The UNIX time of 2026-11-21T04:00:00Z.
 pub(crate) const NOW: i64 = 1_795_233_600;
 pub(crate) const AUDIENCE: &str = "https://auth.example.com/v1.0/auth";
 
@@ -49,7 +49,7 @@ pub(crate) fn builder_with(options: AssertionOptions) -> AssertionBuilder {
     AssertionBuilder::new(customer(), Audience::parse(AUDIENCE).unwrap(), options)
 }
 
-/// The default claims, with members replaced, added or, if the value is empty, removed.
+/// Returns the default claims, with members replaced, added or, if the value is empty, removed.
 pub(crate) fn claims(changes: &[(&str, &str)]) -> String {
     let expires = (NOW + 600).to_string();
     let audience = format!("\"{AUDIENCE}\"");

@@ -1,4 +1,5 @@
-//! The suite of token caches on the simplest one, and what the parts show.
+//! Runs the suite of token caches on a simple cache and on broken ones, and tests what `Debug`
+//! shows.
 
 use bankrail_client_assertion::testing::token_cache_suite;
 use bankrail_client_assertion::token::{CachedToken, TokenCache, TokenCacheKey};
@@ -10,7 +11,7 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// A cache that never forgets, which no rule forbids.
+/// A cache that never drops a token, which no rule forbids.
 #[derive(Debug, Default)]
 struct Simplest(Mutex<HashMap<TokenCacheKey, CachedToken>>);
 
@@ -54,17 +55,17 @@ impl TokenCache for Simplest {
 /// A rule that a cache breaks.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// None: what expired longer ago than the grace period is dropped.
+    /// No fault: a token is dropped when it has been expired for longer than the grace period.
     None,
     /// A token is found after it expired.
     Expired,
-    /// A token is found a millisecond too early no more.
+    /// A token expires a millisecond too early.
     ExpiresEarly,
-    /// The first token under a key stays.
+    /// The first token under a key is never replaced.
     FirstCounts,
-    /// The later expiry counts.
+    /// Of two tokens under a key, the one with the later expiry stays.
     LaterExpiryCounts,
-    /// All keys are one.
+    /// All keys are treated as one.
     OneKey,
     /// Any token under the key is removed.
     RemovesAny,
@@ -78,11 +79,11 @@ enum Fault {
     RemovesByBytes,
     /// A token is not found at a time before it was put.
     OnlyLater,
-    /// A percent sign is doubled.
+    /// A percent sign in the bytes is doubled.
     Escapes,
     /// Bytes that are not UTF-8 are replaced.
     Text,
-    /// The last byte of the longest token is lost.
+    /// The last byte of a token of the maximum length is lost.
     Shorter,
     /// An expired token is dropped at once.
     NoGrace,
@@ -90,9 +91,9 @@ enum Fault {
     ShortGrace,
     /// Tokens that are put expired are refused.
     RefusesExpired,
-    /// The latest timestamp is refused.
+    /// A token that expires at the latest timestamp is refused.
     RefusesEndless,
-    /// Removing what is not there is an error.
+    /// Removing an absent token is an error.
     RefusesRemoval,
 }
 
@@ -291,7 +292,7 @@ fn a_key_tells_endpoint_customer_and_scopes_apart() {
         assert_ne!(one, other);
     }
     assert_eq!(TokenCacheKey::from(*one.as_bytes()), one);
-    // Caches keep the keys, also while a new version takes the place of an old one.
+    // Caches keep the keys while this crate is updated, so the keys must not change.
     let text = b"bankrail token cache 1\0https://a.example.com/auth\0C\0A B\0";
     assert_eq!(*one.as_bytes(), <[u8; 32]>::from(Sha256::digest(text)));
 }

@@ -134,7 +134,7 @@ fn bounds() {
         (TokenRequest::MAX_BYTES, TokenRequest::MAX_PARAMETERS),
         (32 * 1024, 64)
     );
-    // The four of a good request are among them.
+    // The limit includes the four parameters of a good request.
     let most: String = (4..64).map(|n| format!("&x{n}=")).collect();
     assert!(read(&format!("{GOOD}{most}")).is_ok());
     let over = read(&format!("{GOOD}{most}&more="));

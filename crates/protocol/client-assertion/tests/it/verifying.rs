@@ -417,7 +417,7 @@ fn each_of_several_audiences_is_accepted_and_no_other() {
         assert_eq!(is_accepted(&both, "aud", &value), default, "{value}");
         assert_eq!(is_accepted(&arrays, "aud", &value), option, "{value}");
     }
-    // The option is for the audience alone.
+    // The option applies to the audience only.
     assert!(!is_accepted(&arrays, "sub", "[\"CUSTOMERCODE\"]"));
     assert!(!is_accepted(&arrays, "iss", "[\"CUSTOMERCODE\"]"));
     assert!(!is_accepted(&arrays, "exp", "[\"1795234200\"]"));
@@ -503,7 +503,8 @@ fn lenient_clients_are_one_option() {
         .accept_text_exp(true)
         .accept_audience_array(true);
     assert_eq!(lenient, each);
-    // Everything at once: no typ, the text of an hour and half a minute, one audience in an array.
+    // Combines no `typ`, an `exp` as text an hour and half a minute ahead, and one audience in an
+    // array.
     let (exp, aud) = (format!("\"{}\"", NOW + 3630), format!("[\"{AUDIENCE}\"]"));
     let odd = claims(&[
         ("exp", &exp),
@@ -624,7 +625,7 @@ fn what_real_clients_send() {
         verified.check_client_id(&request).map(|()| verified)
     };
     let (second, hour) = (NOW.to_string(), (NOW + 3600).to_string());
-    // Upper-case typ, the longest lifetime to the second, and a charset.
+    // The first library writes `typ` in upper case, the maximum lifetime, and a charset.
     let first = sign(
         Some("JWT"),
         &claims(&[
@@ -636,7 +637,7 @@ fn what_real_clients_send() {
     );
     let content_type = "application/x-www-form-urlencoded;charset=UTF-8";
     assert!(exchange(&verifier(), content_type, &first, "").is_ok());
-    // No typ, and client_id beside the assertion.
+    // The second library writes no `typ`, and adds `client_id` to the form.
     let second = sign(
         None,
         &claims(&[

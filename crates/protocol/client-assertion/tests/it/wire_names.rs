@@ -92,7 +92,7 @@ fn the_answer() {
     }
 }
 
-/// Default: the shape of RFC 6749.
+/// Default: the error answer has the form of RFC 6749.
 #[test]
 fn the_error_answer() {
     let document = json!({"error": "invalid_client", "error_description": "the description"});
