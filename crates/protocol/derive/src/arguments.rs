@@ -5,10 +5,10 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, Result, Token};
 
-/// The arguments of an attribute. A caller takes those that it knows; [`finish`](Self::finish)
-/// refuses the others.
+/// The arguments of an attribute. A caller takes the arguments that it knows;
+/// [`finish`](Self::finish) refuses the others.
 pub(crate) struct Arguments {
-    /// The place of the attribute, for errors about what is missing in it.
+    /// The place of the attribute, for errors about missing arguments.
     pub(crate) span: Span,
     all: Vec<Argument>,
 }
@@ -33,7 +33,7 @@ impl Parse for Argument {
                 value: None,
             });
         }
-        // `type` is a keyword of Rust and a good key.
+        // Accepts keywords of Rust as keys, such as `type`.
         let name = input.call(<Ident as syn::ext::IdentExt>::parse_any)?;
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
@@ -65,7 +65,8 @@ impl Arguments {
         Ok(Self::each(attributes, name, place)?.swap_remove(0))
     }
 
-    /// Reads the arguments of each attribute of this name; without one, no arguments.
+    /// Reads the arguments of each attribute of this name; if there is none, returns empty
+    /// arguments.
     pub(crate) fn each(attributes: &[Attribute], name: &str, place: Span) -> Result<Vec<Self>> {
         let mut found = Vec::new();
         for attribute in attributes
@@ -75,8 +76,8 @@ impl Arguments {
             let all = attribute
                 .parse_args_with(syn::punctuated::Punctuated::<_, Token![,]>::parse_terminated)?;
             found.push(Self {
-                // An error about a missing argument points at the attribute, and at the type or
-                // field only where there is no attribute.
+                // An error about a missing argument points at the attribute, or at the type or
+                // field if there is no attribute.
                 span: attribute.span(),
                 all: all.into_iter().collect(),
             });
@@ -100,7 +101,7 @@ impl Arguments {
         }
     }
 
-    /// Takes a flag: true if it is set.
+    /// Takes a flag, and returns true if it is set.
     pub(crate) fn flag(&mut self, name: &str) -> Result<bool> {
         match self.take(name)? {
             None => Ok(false),
@@ -150,7 +151,7 @@ impl Arguments {
             return Ok(None);
         };
         let Argument { key, value } = self.all.remove(at);
-        // Looked for after the first one is out, so that any match left is a repetition.
+        // Searches after the first match was removed, so that any further match is a repetition.
         if let Some(again) = self.all.iter().find(|argument| is_it(argument)) {
             let Key::Name(again) = &again.key else {
                 return Ok(None);

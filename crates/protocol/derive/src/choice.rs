@@ -12,10 +12,10 @@ use syn::{Data, DeriveInput, Error, Fields, Ident, LitStr, Result, Type};
 struct Choice {
     ident: Ident,
     schema: LitStr,
-    /// The alternatives are a code of a list and a proprietary text, with accessors.
+    /// True if the alternatives are a code of a list and a proprietary text, which get accessors.
     code_or_proprietary: bool,
     /// The last version whose schema has the content of the first alternative in place of the
-    /// choice; 0 for none.
+    /// choice; 0 if there is none.
     bare_until: u8,
     alternatives: Vec<Alternative>,
     /// The variant for none of the alternatives.
@@ -141,7 +141,7 @@ impl Choice {
             }
         });
         let bare_until = self.bare_until;
-        // The first alternative in place of the choice, in the versions that have it so.
+        // Handles the first alternative alone in the versions that have it in place of the choice.
         let bare = |body: TokenStream, version: TokenStream| {
             (bare_until > 0).then(|| quote!(if #version <= #bare_until { #body }))
         };
@@ -327,7 +327,7 @@ impl Choice {
         cfg_arbitrary(
             &self.ident,
             &quote! {
-                // Never `Unknown`, which the schema refuses.
+                // Never invents `Unknown`, which the schema refuses.
                 #bare
                 match from.alternative(FIELDS)? {
                     #(#indices => #private::Invent::invent(from).map(Self::#variants),)*
@@ -337,8 +337,8 @@ impl Choice {
         )
     }
 
-    /// Generates serde's traits, for a crate with the feature `serde`: as derived, with names in
-    /// lower case.
+    /// Generates serde's traits, for a crate with the feature `serde`: by serde's derive, with
+    /// names in lower case.
     fn serde(&self) -> TokenStream {
         let unknown = &self.unknown;
         let variants = self.alternatives.iter().map(|one| &one.ident);

@@ -63,7 +63,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
         })
         .collect();
-    // Of no version, or since some version open: any text of 1 to 4 characters.
+    // A list that is open since some version accepts any text of 1 to 4 characters from then on.
     let open = (open_since < u8::MAX).then(|| {
         quote! {
             Self::#other(code) if version >= #open_since => {
@@ -99,7 +99,7 @@ pub(crate) fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             fn append(&self, out: &mut #private::Output<'_>) {
                 match self {
-                    // Codes of a schema need no escape; an unknown one may be any text.
+                    // Codes of a schema need no escape; an unknown code may be any text.
                     #(Self::#variants => out.raw(#texts),)*
                     Self::#other(code) => out.text(code.as_str()),
                 }

@@ -27,7 +27,7 @@ pub(crate) struct Field {
     pub(crate) ty: Type,
     /// The type of one element.
     item: Type,
-    /// The forms of the element, of which each version of the schema has one at most.
+    /// The forms of the element, at most one for each version of the schema.
     forms: Vec<Form>,
 }
 
@@ -38,18 +38,18 @@ pub(crate) struct Form {
     min: u32,
     max: TokenStream,
     versions: Versions,
-    /// The older version that the content is of; 0 for none.
+    /// The older version that the content is written in; 0 if there is none.
     as_of: u8,
 }
 
-/// The part of a cardinality that the types of the readers show.
+/// The part of a cardinality that the Rust type of a field shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cardinality {
     /// `T`: exactly one.
     One,
-    /// `Vec<T>` with `min = 1`: one or more.
+    /// A `Vec<T>` with `min = 1`: one or more.
     Some,
-    /// `Option<T>` or `Vec<T>`: perhaps none, with `soft` in tolerant reading alone.
+    /// An `Option<T>` or `Vec<T>`: none is allowed; with `soft` only in tolerant reading.
     Any,
 }
 
@@ -129,7 +129,7 @@ impl Sequence {
         let (invent, serde) = (self.invent(), self.serde());
         quote! {
             #constructor
-            // In a constant, so that the `Slots` of one type do not meet those of another.
+            // The code is in a constant, so that the `Slots` of different types do not conflict.
             const _: () = {
                 #record
                 #node
@@ -190,7 +190,7 @@ impl Sequence {
         }
     }
 
-    /// Generates the sequence as it is read element by element.
+    /// Generates the trait `Record`, with which the sequence is read element by element.
     fn record(&self) -> TokenStream {
         let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
@@ -201,7 +201,8 @@ impl Sequence {
         let tables: Vec<_> = self.forms().map(|(_, form)| form.table()).collect();
         let tags = self.forms().map(|(_, form)| tag(&form.name));
         let of_forms: Vec<_> = self.forms().map(|(field, _)| &field.ident).collect();
-        // A list may lose one of its elements; whether too few are left is checked at the end.
+        // A list can lose an element that cannot be read; the end of the sequence checks if too few
+        // are left.
         let may_miss = self
             .forms()
             .map(|(_, form)| form.cardinality != Cardinality::One);
@@ -220,7 +221,7 @@ impl Sequence {
                 fn take(
                     slots: &mut Slots, index: usize, from: &mut #private::Cursor<'_>,
                 ) -> ::core::result::Result<(), #private::Halt> {
-                    // Fields differ in type, so that each index needs its own arm.
+                    // The fields differ in type, so each index needs its own arm.
                     match index {
                         #(#indices => from.take(&mut slots.#of_forms, #tables, #may_miss),)*
                         _ => Ok(()),
@@ -262,7 +263,8 @@ impl Sequence {
         }
     }
 
-    /// Generates the sequence as the content of an element: read, written and checked.
+    /// Generates the trait `Node`, with which the sequence is read, written and checked as the
+    /// content of an element.
     fn node(&self) -> TokenStream {
         let private = private();
         let (ident, schema, extras) = (&self.ident, &self.schema, &self.extras);
@@ -287,8 +289,8 @@ impl Sequence {
             }
         } else {
             quote! {
-                // White space after the start tag. Each element passes over the white space
-                // that follows it.
+                // White space after the start tag. Each element skips the white space that follows
+                // it.
                 from.gap();
                 Ok(Self {
                     #(#names: #scanned,)*
@@ -303,7 +305,8 @@ impl Sequence {
                 }
             }
         });
-        // The same rule as in `settle`, so that checking a model reports what reading it reports.
+        // Applies the same rule as `settle`, so that checking a model reports the same as reading
+        // it.
         let check_rule = self.rule.as_ref().map(|rule| {
             quote! {
                 if to.asks_rules() {
@@ -313,13 +316,14 @@ impl Sequence {
         });
         quote! {
             impl #ident {
-                // Apart from `write`, which is inlined where the tag is a constant and would copy
-                // all of this.
+                // This function is separate from `write`, which is inlined where the tag is a
+                // constant, and which would copy all of this code.
                 fn write_content(&self, out: &mut #private::Output<'_>) {
                     #(#written)*
                 }
 
-                // Apart and cold, because nearly no document has parts beyond the schema.
+                // This function is separate and cold, because nearly no document has parts beyond
+                // the schema.
                 #[cold]
                 fn write_content_kept(
                     &self, out: &mut #private::Output<'_>, kept: #private::KeptParts<'_>,
@@ -404,8 +408,8 @@ impl Sequence {
         )
     }
 
-    /// Generates serde's traits, for a crate with the feature `serde`: as derived, absent parts
-    /// left out.
+    /// Generates serde's traits, for a crate with the feature `serde`: by serde's derive, without
+    /// absent parts.
     fn serde(&self) -> TokenStream {
         let private = private();
         let (ident, extras) = (&self.ident, &self.extras);
@@ -471,7 +475,7 @@ impl Field {
         self.forms.last()
     }
 
-    /// True for a field that `new` demands: without it no version has the sequence.
+    /// Returns true for a field that `new` demands: because no version of the sequence lacks it.
     fn is_mandatory(&self) -> bool {
         self.undated()
             .is_some_and(|form| form.min > 0 && inner(&self.ty, "Option").is_none())
@@ -513,7 +517,7 @@ impl Field {
         }
     }
 
-    /// Returns the field's content as the fast reader takes it.
+    /// Returns the field's content as the fast reader reads it.
     fn scanned(&self) -> TokenStream {
         if let Some(form) = self.undated()
             && form.cardinality == Cardinality::One
@@ -521,7 +525,8 @@ impl Field {
             let tag = tag(&form.name);
             return quote!(from.one(#tag)?);
         }
-        // Forms of one name are read in one place, because content is copied where two meet.
+        // Forms of one name are read in one place, because content is copied where two branches
+        // join.
         let forms = self.forms.chunk_by(|one, next| one.name == next.name);
         let read = forms.map(|forms| {
             let tag = forms.first().map(|form| tag(&form.name));
@@ -532,7 +537,7 @@ impl Field {
         quote!(#(#read)* { ::core::default::Default::default() })
     }
 
-    /// Returns how the field is written, from how it is written with a tag.
+    /// Returns the code that writes the field, made from the code that writes it with a given tag.
     fn written(&self, write: impl Fn(&Ident, TokenStream) -> TokenStream) -> TokenStream {
         let write = |form: &Form| {
             let (write, as_of) = (write(&self.ident, tag(&form.name)), form.as_of);
@@ -639,7 +644,7 @@ impl Form {
         })
     }
 
-    /// True when a version has an element of the same name.
+    /// Returns true when a version has an element of the same name.
     fn meets(&self, other: &Self) -> bool {
         self.name == other.name && self.versions.meet(other.versions)
     }

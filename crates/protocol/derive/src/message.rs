@@ -8,7 +8,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Expr, Ident, Path, Result};
 
-/// The names of a message that are not in its own elements.
+/// The parts of a message that its sequence of elements does not state.
 struct Message {
     sequence: Sequence,
     namespace: Expr,
@@ -55,7 +55,7 @@ impl Message {
             unit: path(&mut own, "unit")?,
             unit_name: text(&mut own, "unit_name")?,
         };
-        // Last, because every argument that has not been taken by now is unknown.
+        // Called last, because every argument that has not been taken by now is unknown.
         own.finish(
             "`namespace`, `oldest`, `newest`, `root`, `depth`, `header`, `groups`, `unit` or `unit_name`",
         )?;
@@ -109,7 +109,7 @@ impl Message {
             .map_err(|_| Error::new(ident.span(), "the depth is too large"))?;
         let (root_tag, unit_tag) = (tag(root), tag(unit_name));
         Ok(quote! {
-            // Left out of the documentation, because only the engine uses it.
+            // The implementation is hidden from the documentation, because only the engine uses it.
             #[doc(hidden)]
             impl #private::Message for #ident {
                 type Header = #header_type;
@@ -145,11 +145,11 @@ impl Message {
         })
     }
 
-    /// Generates the methods of a document, so that no trait needs to be in scope.
+    /// Generates the methods of a document as inherent ones, so that no trait needs to be in scope.
     fn methods(&self) -> TokenStream {
         let private = private();
         let ident = &self.sequence.ident;
-        // A message without versions is in its only one.
+        // A message without versions needs no conversion.
         let to_version = self.sequence.version.is_some().then(|| {
             quote! {
                 /// Returns the document in another version. The findings name the parts that the
@@ -173,8 +173,8 @@ impl Message {
             impl #ident {
                 #to_version
 
-                /// Reads a document tolerantly: from text, whose declared encoding does not count,
-                /// or from bytes in the encoding that they declare.
+                /// Reads a document tolerantly: from text, whose declared encoding is ignored, or
+                /// from bytes, which are decoded by the encoding that they declare.
                 ///
                 /// # Errors
                 /// `ReadError` when the document is malformed or of another message, or when a
@@ -188,14 +188,15 @@ impl Message {
                 /// Reads a document, from text or bytes.
                 ///
                 /// # Errors
-                /// As [`parse`](Self::parse); also what the options refuse.
+                /// As [`parse`](Self::parse); also for what the options refuse.
                 pub fn parse_with(
                     xml: impl #private::Source, options: &#private::ReadOptions,
                 ) -> Result<#private::Parsed<Self>, #private::ReadError> {
                     Self::parse_bytes(xml.as_ref(), &#private::options_for(&xml, options))
                 }
 
-                // Not generic, so that it is compiled once and not in each crate that reads.
+                // This function is not generic, so that it is compiled once and not in each crate
+                // that reads.
                 fn parse_bytes(
                     xml: &[u8], options: &#private::ReadOptions,
                 ) -> Result<#private::Parsed<Self>, #private::ReadError> {
@@ -230,7 +231,7 @@ impl Message {
 
                 /// Returns the first finding of the schema among those of [`check`](Self::check);
                 /// `None` when [`to_xml`](Self::to_xml) gives a schema-valid document. The rules
-                /// beyond the schema are not asked, which takes less time.
+                /// beyond the schema are not checked, which takes less time.
                 #[must_use]
                 pub fn check_schema(&self) -> Option<#private::Finding> {
                     #private::check_schema(self)

@@ -41,7 +41,7 @@ impl Name {
         )
     }
 
-    /// Returns the error for a name that an earlier field or variant has already.
+    /// Returns the error for a name that an earlier field or variant has.
     pub(crate) fn twice(&self, twin: &Ident) -> Error {
         let name = self.0.value();
         Error::new(
@@ -69,13 +69,13 @@ impl ToTokens for Name {
     }
 }
 
-/// Returns the engine's hidden parts. A crate with a message depends on the engine under its own
-/// name.
+/// Returns the engine's hidden parts. The generated code requires that the crate of a message
+/// depends on the engine under the engine's name.
 pub(crate) fn private() -> TokenStream {
     quote!(::bankrail_iso20022::__private)
 }
 
-/// The first and the last version of the schema that has something.
+/// The first and the last version of the schema that has an element, alternative or code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Versions {
     pub(crate) since: u8,
@@ -97,7 +97,7 @@ impl Versions {
         })
     }
 
-    /// True when a version is one of both.
+    /// Returns true when the two ranges share a version.
     pub(crate) fn meet(self, other: Self) -> bool {
         self.since <= other.until && other.since <= self.until
     }
@@ -114,11 +114,12 @@ impl Versions {
     }
 }
 
-/// Returns the tags of an element, put together at compile time.
+/// Returns the tags of an element, assembled at compile time.
 pub(crate) fn tag(name: &Name) -> TokenStream {
     let private = private();
     let wire = name.0.value();
-    // All spellings are made here, so that writing a tag is one copy and reading it one comparison.
+    // Makes all spellings of a tag, so that writing a tag is one copy and reading a tag is one
+    // comparison.
     let (start, open, close) = (
         format!("<{wire}"),
         format!("<{wire}>"),
@@ -140,7 +141,7 @@ pub(crate) fn inner<'t>(ty: &'t Type, outer: &str) -> Option<&'t Type> {
         return None;
     };
     match arguments.args.first()? {
-        // By the last segment alone: a derive sees names and cannot resolve them.
+        // Compares only the last segment, because a derive sees names and cannot resolve them.
         GenericArgument::Type(inner) if last.ident == outer => Some(inner),
         _ => None,
     }
@@ -193,8 +194,8 @@ pub(crate) fn no_generics(input: &DeriveInput) -> Result<()> {
     }
 }
 
-/// Generates serde's traits of a type, for a crate with the feature `serde`, by those derived for
-/// its `Members`.
+/// Generates serde's traits of a type, for a crate with the feature `serde`, with those that serde
+/// derives for its `Members`.
 pub(crate) fn cfg_serde(ident: &Ident, members: &TokenStream) -> TokenStream {
     let name = ident.to_string();
     quote! {
@@ -225,11 +226,12 @@ pub(crate) fn cfg_serde(ident: &Ident, members: &TokenStream) -> TokenStream {
     }
 }
 
-/// Generates invented values of a type by this body, for a crate with the feature `arbitrary`.
+/// Generates `Invent` for a type with `body`, for a crate with the feature `arbitrary`.
 pub(crate) fn cfg_arbitrary(ident: &Ident, body: &TokenStream) -> TokenStream {
     let private = private();
     quote! {
-        // The feature of the crate that uses the derive, because the attribute is evaluated there.
+        // The attribute is evaluated in the crate that uses the derive, so that crate needs the
+        // feature.
         #[cfg(feature = "arbitrary")]
         #[doc(hidden)]
         impl #private::Invent for #ident {

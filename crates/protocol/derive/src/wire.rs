@@ -1,7 +1,7 @@
-//! `#[derive(Wire)]`: objects and codes of JSON messages.
+//! `#[derive(Wire)]`: for objects and codes of JSON messages.
 //!
 //! The code made here names items of the crate that uses the derive, `bankrail-webhook`: the trait
-//! `crate::json::Wire` and the functions for each kind of member, which do the work.
+//! `crate::json::Wire` and the functions for each kind of member, which do the actual work.
 
 mod codes;
 mod object;
@@ -59,7 +59,7 @@ impl Names {
 mod tests {
     use super::derive;
 
-    /// Derives for a type and returns the error with the piece of source at which it is reported.
+    /// Runs the derive on a type, and returns the error and the piece of source that it points at.
     fn mistake(source: &str) -> (String, String) {
         let input = syn::parse_str(source).expect("Rust");
         let error = derive(&input).expect_err("a mistake");

@@ -1,4 +1,4 @@
-//! An enum becomes an open list of codes.
+//! Generates an open list of codes from an enum.
 
 use super::Names;
 use crate::arguments::Arguments;
@@ -47,7 +47,7 @@ pub(super) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         Error::new(name.span(), text)
     })?;
     let texts: Vec<_> = codes.iter().map(|code| code.value()).collect();
-    // Made when the derive runs, so that a finding costs no formatting.
+    // Formats the text when the derive runs, so that a finding needs no formatting.
     let expected = format!("one of {}", texts.join(" "));
     let unknown_code = quote!(::bankrail_values::UnknownCode);
     let spelling = spelling(name, &known, &codes, unknown, &unknown_code);

@@ -1,4 +1,4 @@
-//! A struct becomes a JSON object.
+//! Generates a JSON object from a struct.
 
 use super::{Names, documentation};
 use crate::arguments::Arguments;
@@ -8,19 +8,20 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{DataStruct, DeriveInput, Error, Expr, Field, Fields, Ident, LitStr, Result, Type};
 
-/// The kind of a member, which decides how it is read, written and checked: each has a function in
-/// `crate::json::{read, write, check}`.
+/// The kind of a member, which decides how it is read, written and checked: each kind has a
+/// function in `crate::json::{read, write, check}`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A value that must be there; `new` takes it.
+    /// A mandatory value, which `new` takes.
     Required,
-    /// A value that must be there and has one form only, its type's default, which `new` sets.
+    /// A mandatory value with one possible content, the default of its type, which `new` sets.
     Fixed,
-    /// `Option<…>`.
+    /// An optional value: `Option<…>`.
     Optional,
-    /// An `Option<…>` that is required by default: `new` takes it, and its absence is a finding.
+    /// An `Option<…>` that is required by default: `new` takes the value, and its absence is a
+    /// finding.
     Expected,
-    /// `Amended<…>`.
+    /// A member of an amendment: `Amended<…>`.
     Amended,
 }
 
@@ -40,7 +41,7 @@ impl Kind {
 struct Member<'a> {
     kind: Kind,
     field: &'a Ident,
-    /// The type of the value: that in an `Option` or an `Amended`.
+    /// The type of the value, without the `Option` or `Amended` around it.
     of: &'a Type,
     name: LitStr,
     bound: TokenStream,
@@ -146,7 +147,7 @@ impl<'a> Member<'a> {
                 Some(quote! {
                     #[doc = #documentation]
                     #[must_use]
-                    // `Into`, so that a caller need not name the type of the member.
+                    // Takes `Into`, so that a caller need not name the type of the member.
                     pub fn #field(mut self, value: impl ::core::convert::Into<#of>) -> Self {
                         self.#field = ::core::option::Option::Some(value.into());
                         self
@@ -202,7 +203,8 @@ fn constructor(name: &Ident, members: &[Member<'_>], extra: &Ident) -> TokenStre
     }
 }
 
-/// Generates the methods of a whole message: those of the trait, for callers that do not import it.
+/// Generates the methods of a whole message: those of the trait as inherent methods, for callers
+/// that do not import the trait.
 fn message(name: &Ident) -> TokenStream {
     quote! {
         impl #name {
