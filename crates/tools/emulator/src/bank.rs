@@ -30,7 +30,7 @@ use bankrail_values::{Clock as _, Currency, ManualClock, Timestamp};
 use std::error::Error;
 use std::sync::{Arc, Mutex};
 
-/// The calls that are kept; the oldest are forgotten.
+/// The maximum number of calls that are kept; the oldest are dropped.
 const MAX_CALLS: usize = 10_000;
 
 /// A fake bank on loopback: the provider of `bankrail-service` over stores in memory, with a clock,
@@ -40,10 +40,10 @@ const MAX_CALLS: usize = 10_000;
 ///   ([`FakeBank::ACCOUNT`]) without entries.
 /// - Its clock stands still until it is advanced. Limits, tokens and days follow it.
 /// - Request keys, references and the identifiers in webhooks come from a seed and are the same in
-///   each run. Keys, access tokens, message keys and report identifiers are random, as those of a
+///   each run. Keys, access tokens, message keys and report identifiers are random, like those of a
 ///   real provider.
-/// - Cheap to clone; clones are the same bank. Its servers end with the last of them, and with the
-///   runtime.
+/// - The value is cheap to clone, and clones are the same bank. Its servers end with the last
+///   clone, or with the runtime.
 ///
 /// A method with an impossible argument, such as an account that does not exist, panics with the
 /// reason.
@@ -88,8 +88,8 @@ impl FakeBank {
     /// The API key that deliveries carry to receivers.
     pub const RECEIVER_API_KEY: &'static str = "fake-receiver-key-5d1c2f6e8a1d41eb8dcd0242ac130003";
 
-    /// Starts a bank with the default options. The first bank of a process makes three RSA keys,
-    /// which takes a moment.
+    /// Starts a bank with the default options. The first bank of a process generates three RSA
+    /// keys, which takes a moment.
     ///
     /// # Panics
     /// If loopback has no free port, or outside of a tokio runtime.
@@ -106,7 +106,7 @@ impl FakeBank {
         let ids = Arc::new(Ids::new(options.seed));
         let (ledger, directory) = (Arc::new(FakeLedger::new()), Arc::new(FakeDirectory::new()));
         let store = MemoryStore::new();
-        // The port first: the audience of assertions contains the address.
+        // Binds the port first, because the audience of assertions contains the address.
         let bound = Bound::any_port().await;
         let certificate = (!options.plain_http).then(OwnCertificate::generate);
         let url = bound.url(certificate.as_ref());
@@ -165,14 +165,14 @@ impl FakeBank {
         bank
     }
 
-    /// The base address of both endpoints.
+    /// Returns the base address of both endpoints.
     #[must_use]
     pub fn url(&self) -> &str {
         &self.0.url
     }
 
-    /// The certificate authorities that a client of this bank trusts: the bank's own, or with plain
-    /// HTTP the system's.
+    /// Returns the certificate authorities that a client of this bank trusts: the bank's own, or
+    /// the system's with plain HTTP.
     #[must_use]
     pub fn roots(&self) -> TlsRoots {
         match &self.0.certificate {
@@ -181,19 +181,20 @@ impl FakeBank {
         }
     }
 
-    /// The bank's clock, for the customer's side too: `bank.clock().advance(…)`.
+    /// Returns the bank's clock, which the customer's side can use as well:
+    /// `bank.clock().advance(…)`.
     #[must_use]
     pub fn clock(&self) -> Arc<ManualClock> {
         Arc::clone(&self.0.clock)
     }
 
-    /// The bank's time.
+    /// Returns the bank's time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.0.clock.now()
     }
 
-    /// The credentials of the first customer.
+    /// Returns the credentials of the first customer.
     #[must_use]
     pub fn credentials(&self) -> Credentials {
         Credentials::new(
@@ -203,9 +204,9 @@ impl FakeBank {
         )
     }
 
-    /// Options for a client of this bank, with its certificate and clock. Calls that the limits do
-    /// not allow yet fail at once ([`Pacing::Fail`]): waiting for a clock that stands still would
-    /// not end.
+    /// Returns options for a client of this bank, with its certificate and clock. Calls that the
+    /// limits do not allow yet fail at once ([`Pacing::Fail`]): waiting would not end while the
+    /// clock stands still.
     #[must_use]
     pub fn client_options(&self) -> ClientOptions {
         let options = ClientOptions::new()
@@ -217,15 +218,15 @@ impl FakeBank {
         }
     }
 
-    /// A client of the first customer.
+    /// Returns a client of the first customer.
     #[must_use]
     pub fn client(&self) -> Client {
         let client = Client::new(self.credentials(), self.url(), self.client_options());
         client.expect("the bank's own address and credentials are usable")
     }
 
-    /// Registers another customer, with a new key and an API key that is its code. It may read
-    /// statements and mandates.
+    /// Registers another customer, with a new signing key, and its code as the API key. The
+    /// customer may read statements and mandates.
     ///
     /// # Panics
     /// If the code is not a customer code.
@@ -248,19 +249,19 @@ impl FakeBank {
             .insert(ApiKeyHash::of(api_key.as_bytes()), customer);
     }
 
-    /// The customers.
+    /// Returns the customers.
     #[must_use]
     pub fn directory(&self) -> &FakeDirectory {
         &self.0.directory
     }
 
-    /// The accounts.
+    /// Returns the accounts.
     #[must_use]
     pub fn ledger(&self) -> &FakeLedger {
         &self.0.ledger
     }
 
-    /// The first account.
+    /// Returns the first account.
     #[must_use]
     pub fn account(&self) -> AccountId {
         AccountId::parse(Self::ACCOUNT).expect("a constant that is an account identifier")
@@ -277,8 +278,8 @@ impl FakeBank {
     }
 
     /// Opens the specification's test accounts for the first customer, each with its entries of
-    /// today. Accounts with their identifiers are replaced; [`FakeBank::ACCOUNT`] is the first of
-    /// them.
+    /// today. Existing accounts with the same identifiers are replaced; [`FakeBank::ACCOUNT`] is
+    /// the first of them.
     pub fn open_test_accounts(&self) {
         let (ledger, today) = (&self.0.ledger, self.0.emulator.today());
         for account in TestAccount::ALL {
@@ -296,7 +297,7 @@ impl FakeBank {
     }
 
     /// Books an entry on an account, on the day of a report made now unless the booking names
-    /// another.
+    /// another day.
     ///
     /// # Panics
     /// If there is no such account, the booking is in another currency, or its amount does not fit
@@ -308,7 +309,7 @@ impl FakeBank {
             .book(account, booking, self.0.emulator.today())
     }
 
-    /// Puts another content in the place of a booked entry; see [`FakeLedger::correct`].
+    /// Replaces the content of a booked entry; see [`FakeLedger::correct`].
     ///
     /// # Panics
     /// If there is no such entry, the correction is in another currency, or its amount does not fit
@@ -336,7 +337,8 @@ impl FakeBank {
         self.0.emulator.front.plan.nth(endpoint, nth, fault);
     }
 
-    /// The faults that no call has met yet. A test that leaves some unmet has not tested them.
+    /// Returns the faults that no call has met yet. A test should leave none, because an unmet
+    /// fault was not tested.
     #[must_use]
     pub fn faults_left(&self) -> Vec<(Endpoint, Fault)> {
         self.0.emulator.front.plan.left()
@@ -348,8 +350,8 @@ impl FakeBank {
         self.0.emulator.front.end_repetitions();
     }
 
-    /// The calls of the bank's endpoints since its start or [`FakeBank::forget_calls`], oldest
-    /// first; the last 10,000.
+    /// Returns the calls of the bank's endpoints since its start or [`FakeBank::forget_calls`],
+    /// oldest first; the last 10,000.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
         let mut calls = self.0.emulator.calls().newest();
@@ -363,14 +365,14 @@ impl FakeBank {
         self.0.emulator.calls().forget();
     }
 
-    /// A mandate whose life begins now; its messages have the times of the bank's clock.
+    /// Returns a mandate whose life begins now; its messages have the times of the bank's clock.
     #[must_use]
     pub fn mandate(&self) -> MandateStory {
         MandateStory::new(self.0.ids.number(), self.clock())
     }
 
-    /// A payment instruction that was received now; its messages have the times of the bank's
-    /// clock.
+    /// Returns a payment instruction that was received now; its messages have the times of the
+    /// bank's clock.
     #[must_use]
     pub fn payment(&self) -> PaymentStory {
         PaymentStory::new(self.0.ids.number(), self.clock())
@@ -386,8 +388,8 @@ struct Webhooks {
     served: Mutex<Vec<Running>>,
 }
 
-/// A dispatcher with these options makes one delivery after the other, repeats them on the default
-/// schedule without jitter, and leaves no receiver alone that does not ask for it.
+/// Returns options with which a dispatcher makes one delivery at a time, repeats deliveries on the
+/// default schedule without jitter, and pauses a receiver only if the receiver asks for it.
 pub(crate) fn dispatcher_options() -> DispatcherOptions {
     DispatcherOptions::new()
         // One delivery at a time, so that a test sees them in one order.
@@ -401,7 +403,7 @@ fn code(text: &str) -> CustomerCode {
     CustomerCode::parse(text).unwrap_or_else(|error| panic!("a customer: {error}"))
 }
 
-/// The deepest cause of an error.
+/// Returns the deepest cause of an error.
 fn source(error: &dyn Error) -> String {
     error.source().map_or_else(|| error.to_string(), source)
 }

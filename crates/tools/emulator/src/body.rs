@@ -15,18 +15,18 @@ fn broken() -> io::Error {
     io::ErrorKind::ConnectionReset.into()
 }
 
-/// Breaks the connection before a byte was sent.
+/// Returns a body that breaks the connection before a byte is sent.
 pub(crate) fn reset() -> Body {
     Body::from_stream(stream::once(async { Err::<Bytes, _>(broken()) }))
 }
 
-/// Breaks the connection after half of the body.
+/// Returns a body that breaks the connection after its first half.
 pub(crate) fn half(mut body: Bytes) -> Body {
     body.truncate(body.len() / 2);
     Body::from_stream(stream::unfold(Some(body), |left| async move {
         match left {
             Some(half) if !half.is_empty() => Some((Ok(half), Some(Bytes::new()))),
-            // The half is sent before the next piece is asked for again.
+            // The half is sent before the next piece is requested.
             Some(_) => {
                 tokio::task::yield_now().await;
                 Some((Err(broken()), None))
@@ -36,7 +36,7 @@ pub(crate) fn half(mut body: Bytes) -> Body {
     }))
 }
 
-/// Sends the body in pieces, with a pause after each.
+/// Returns a body that is sent in pieces, with a pause after each.
 pub(crate) fn drip(body: Bytes, bytes: usize, pause: Duration) -> Body {
     let bytes = bytes.max(1);
     Body::from_stream(stream::unfold(

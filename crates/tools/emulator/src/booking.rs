@@ -6,8 +6,8 @@ use bankrail_values::{Date, Money};
 
 /// An entry to book on an account of a [`FakeBank`](crate::FakeBank).
 ///
-/// - Default: an entry of the fast-payment channel, booked on the bank's current day, last of its
-///   day, with a reference of the bank that no other entry has.
+/// - Default: an entry of the fast-payment channel, booked on the bank's current day, listed last
+///   on its day, with a unique reference of the bank.
 /// - Two equal bookings [without a reference](FakeBooking::without_reference) are two payments that
 ///   cannot be distinguished.
 ///
@@ -37,8 +37,8 @@ enum Reference {
 }
 
 impl FakeBooking {
-    /// An entry of an amount and a currency, such as `25.00 AUD`: a credit, or a debit if the
-    /// amount is negative.
+    /// Returns an entry of an amount and a currency, such as `25.00 AUD`: a credit, or a debit if
+    /// the amount is negative.
     ///
     /// # Panics
     /// If the text is no amount of money.
@@ -60,14 +60,14 @@ impl FakeBooking {
         }
     }
 
-    /// The remittance text (`RmtInf/Ustrd`): any Unicode characters.
+    /// Sets the remittance text (`RmtInf/Ustrd`): any Unicode characters.
     #[must_use]
     pub fn narrative(mut self, text: impl Into<String>) -> Self {
         self.narrative = text.into();
         self
     }
 
-    /// The other party's name: the debtor of a credit, the creditor of a debit.
+    /// Sets the other party's name: the debtor of a credit, the creditor of a debit.
     #[must_use]
     pub fn party(mut self, name: impl Into<String>) -> Self {
         self.party = Some(name.into());
@@ -82,37 +82,37 @@ impl FakeBooking {
         self
     }
 
-    /// No reference at all, as ordinary entries have it (Default: "Statement exchange").
+    /// Removes the reference, because ordinary entries have none (Default: "Statement exchange").
     #[must_use]
     pub fn without_reference(mut self) -> Self {
         self.reference = Reference::None;
         self
     }
 
-    /// An entry of a channel other than the fast-payment channel. It keeps its party and its text
-    /// when the customer asks for no narrative.
+    /// Makes the entry one of a channel other than the fast-payment channel. Such an entry keeps
+    /// its party and its text when the customer requests no narrative.
     #[must_use]
     pub fn ordinary(mut self) -> Self {
         self.channel = EntryChannel::Ordinary;
         self
     }
 
-    /// The virtual account that a credit is for, and the branch that issued it.
+    /// Sets the virtual account that a credit is for, and the branch that issued it.
     #[must_use]
     pub fn virtual_account(mut self, number: impl Into<String>, issuer: impl Into<String>) -> Self {
         self.virtual_account = Some((number.into(), issuer.into()));
         self
     }
 
-    /// The booking day. Default: the bank's current day.
+    /// Sets the booking day. Default: the bank's current day.
     #[must_use]
     pub fn day(mut self, day: Date) -> Self {
         self.day = Some(day);
         self
     }
 
-    /// Listed before all other entries of its day, as if the bank had booked it earlier and listed
-    /// it late. Default: listed last.
+    /// Lists the entry before all other entries of its day, as if the bank had booked it earlier
+    /// and listed it late. Default: the entry is listed last.
     #[must_use]
     pub fn listed_first(mut self) -> Self {
         self.first = true;
@@ -127,7 +127,7 @@ impl FakeBooking {
         self.channel
     }
 
-    /// The entry, with `own` as the reference of a booking that names none.
+    /// Returns the entry, with `own` as the reference of a booking without one.
     pub(crate) fn entry(&self, day: Date, own: &str) -> Result<Entry, BuildError> {
         let is_credit = !self.amount.amount().is_sign_negative();
         let family = if is_credit { "RCDT" } else { "ICDT" };

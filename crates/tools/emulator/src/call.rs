@@ -13,21 +13,20 @@ use std::time::Duration;
 #[strum(serialize_all = "lowercase")]
 #[non_exhaustive]
 pub enum Endpoint {
-    /// `POST /v1.0/auth`
+    /// The bank's `POST /v1.0/auth`.
     Token,
-    /// `POST /accounts/v2.0/statement`
+    /// The bank's `POST /accounts/v2.0/statement`.
     Statement,
-    /// Not of the bank: the receivers that messages are delivered to. The bank itself makes these
-    /// calls.
+    /// The customers' receivers, to which the bank itself makes calls to deliver messages.
     Webhook,
-    /// Any other path: that of a document, or one that is answered 404.
+    /// Any other path of the bank: that of a document, or one that is answered 404.
     Other,
 }
 
 impl Endpoint {
     pub(crate) const ALL: [Self; 4] = [Self::Token, Self::Statement, Self::Webhook, Self::Other];
 
-    /// The name in the journal and in orders.
+    /// Returns the name in the journal and in orders.
     pub(crate) fn name(self) -> &'static str {
         self.into()
     }
@@ -66,45 +65,46 @@ impl fmt::Display for Endpoint {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// The number, from 1 on. [`Calls::record`](crate::Calls::record) sets it.
+    /// The number of the call, from 1. [`Calls::record`](crate::Calls::record) sets it.
     pub number: u64,
     /// The endpoint.
     pub endpoint: Endpoint,
-    /// The bank's time.
+    /// The time of the call, by the bank's clock.
     pub at: Timestamp,
-    /// `X-RequestKey` of the answer.
+    /// The `X-RequestKey` of the answer.
     pub request_key: Option<HyphenatedUuid>,
     /// The method, cut after 200 characters.
     pub method: String,
     /// The path, cut after 200 characters.
     pub path: String,
-    /// The headers; none unless the bank keeps requests. A [`FakeBank`](crate::FakeBank) keeps them
-    /// with all secrets, a bank with [`EmulatorOptions::journal`](crate::EmulatorOptions::journal)
-    /// without.
+    /// The headers of the request; empty unless the bank keeps requests. A
+    /// [`FakeBank`](crate::FakeBank) keeps headers with all secrets; a bank with
+    /// [`EmulatorOptions::journal`](crate::EmulatorOptions::journal) masks the secrets.
     pub headers: HeaderMap,
-    /// The body as far as the bank read it, at most 64 KiB; empty unless the bank keeps requests.
-    /// For a delivery, the message before it is sealed.
+    /// The body of the request as far as the bank read it, at most 64 KiB; empty unless the bank
+    /// keeps requests. For a delivery, the message before it is sealed.
     pub body: Bytes,
-    /// The headers of the answer; none without
+    /// The headers of the answer; empty without
     /// [`EmulatorOptions::journal`](crate::EmulatorOptions::journal).
     pub answer_headers: HeaderMap,
-    /// The first 64 KiB of the answer's body; empty as its headers are, and where a fault sends it
-    /// in pieces.
+    /// The first 64 KiB of the answer's body; empty without a journal, and where a fault sends the
+    /// body in pieces.
     pub answer: Bytes,
-    /// The customer whose API key it had.
+    /// The customer whose API key the request had.
     pub customer: Option<String>,
     /// The status; `None` if there was no answer.
     pub status: Option<u16>,
     /// The fault that the call met.
     pub fault: Option<Fault>,
-    /// The reason why it was refused, or why a delivery had no answer; never a secret.
+    /// The reason why the call was refused, or why a delivery had no answer. The reason never
+    /// contains a secret.
     pub reason: Option<String>,
     /// The time until the answer.
     pub took: Duration,
 }
 
 impl Call {
-    /// A call that has no answer yet.
+    /// Returns a call that has no answer yet.
     #[must_use]
     pub fn new(endpoint: Endpoint, at: Timestamp) -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Call {
         }
     }
 
-    /// The member of a statement request with this name, as text.
+    /// Returns a member of a statement request as text.
     fn member(&self, name: &str) -> Option<String> {
         let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
         match body.get(name)? {
@@ -135,14 +135,14 @@ impl Call {
         }
     }
 
-    /// The account that a statement was asked for.
+    /// Returns the account of a statement request.
     #[must_use]
     pub fn account(&self) -> Option<String> {
         self.member("accountId")
             .filter(|_| self.endpoint == Endpoint::Statement)
     }
 
-    /// The cursor that a statement was asked for with.
+    /// Returns the cursor of a statement request.
     #[must_use]
     pub fn cursor(&self) -> Option<String> {
         self.member("cursor")

@@ -12,7 +12,7 @@ const MAX_BYTES: usize = 32 * 1024 * 1024;
 const MAX_UNREAD_CALLS: usize = 500;
 
 /// The newest calls of a bank and its newest deliveries, of at most 32 MiB together, and a
-/// subscription to later ones. Cheap to clone; clones share the calls.
+/// subscription to later ones. The value is cheap to clone, and clones share the calls.
 #[derive(Clone, Debug)]
 pub struct Calls(Arc<Inner>);
 
@@ -29,12 +29,12 @@ struct CallLog {
     count: u64,
     /// The total size of the calls' headers and bodies, in bytes.
     bytes: usize,
-    /// The oldest first.
+    /// The calls, the oldest first.
     calls: VecDeque<Call>,
 }
 
 impl Calls {
-    /// An empty record that keeps the newest `most` calls, and as many deliveries.
+    /// Returns an empty record that keeps the newest `most` calls, and as many deliveries.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let (news, _) = broadcast::channel(most.clamp(1, MAX_UNREAD_CALLS));
@@ -59,7 +59,7 @@ impl Calls {
             let oldest = kept.calls.iter().position(|kept| alike(&kept));
             kept.drop_at(oldest);
         }
-        // Bodies differ in length, so a bound on the number of calls bounds no memory.
+        // Bodies differ in length, so a bound on the number of calls does not bound the memory.
         while kept.bytes > MAX_BYTES {
             kept.drop_at(Some(0));
         }
@@ -68,7 +68,7 @@ impl Calls {
         let _ = self.0.news.send(call);
     }
 
-    /// The calls that are kept, the newest first.
+    /// Returns the stored calls, the newest first.
     #[must_use]
     pub fn newest(&self) -> Vec<Call> {
         self.since(0)
@@ -106,7 +106,7 @@ impl Calls {
     }
 
     fn lock(&self) -> MutexGuard<'_, CallLog> {
-        // Of a poisoned lock too: a panic of a test leaves whole calls behind.
+        // Ignores a poisoned lock, because a panic in a test leaves only whole calls behind.
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

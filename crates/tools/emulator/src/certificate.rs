@@ -1,4 +1,4 @@
-//! Certificates for loopback, from an authority that is made for them and whose key is not kept.
+//! Certificates for loopback, from a temporary authority whose key is never stored.
 
 use bankrail_values::{Clock as _, SystemClock};
 use rcgen::{
@@ -14,14 +14,15 @@ const VALIDITY: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// A certificate cannot be made: a host's name is none, or the crypto provider failed.
+/// The reason why a certificate cannot be made: a host name is malformed, or the crypto provider
+/// failed.
 #[derive(Debug, thiserror::Error)]
 #[error("a certificate cannot be made")]
 #[doc(hidden)]
 pub struct CertificateAuthorityError(#[source] rcgen::Error);
 
 /// An authority that signs certificates for loopback until it is dropped. Its key is new and never
-/// leaves it.
+/// leaves this value.
 #[doc(hidden)]
 pub struct CertificateAuthority(CertifiedIssuer<'static, KeyPair>);
 
@@ -35,13 +36,13 @@ pub struct Certificate {
 }
 
 impl CertificateAuthority {
-    /// A new authority, valid for ten years from now.
+    /// Returns a new authority, valid for ten years from now.
     ///
     /// # Errors
     /// [`CertificateAuthorityError`] if the crypto provider makes no key.
     pub fn new() -> Result<Self, CertificateAuthorityError> {
         let mut authority = parameters(CertificateParams::default(), "bankrail demo authority");
-        // No authority below this one.
+        // The authority must not sign other authorities.
         authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let issuer =
@@ -49,7 +50,7 @@ impl CertificateAuthority {
         issuer.map(Self).map_err(CertificateAuthorityError)
     }
 
-    /// The authority's certificate as PEM: what those need who trust it.
+    /// Returns the authority's certificate as PEM, for programs that must trust it.
     #[must_use]
     pub fn pem(&self) -> String {
         self.0.pem()
@@ -91,12 +92,12 @@ impl fmt::Debug for CertificateAuthority {
     }
 }
 
-// Without the key.
+// Does not print the key.
 bankrail_values::impl_debug!(Certificate, self; chain_pem: self.chain_pem);
 
 fn parameters(mut parameters: CertificateParams, name: &str) -> CertificateParams {
     let now = SystemClock.now();
-    // A day back, for clients whose clocks are behind.
+    // The validity begins a day earlier, for clients whose clocks lag.
     parameters.not_before = now.saturating_sub(DAY).to_time();
     parameters.not_after = now.saturating_add(VALIDITY).to_time();
     parameters.distinguished_name.push(DnType::CommonName, name);

@@ -1,11 +1,11 @@
-//! The clock of a bank that is steered while it runs.
+//! The clock of a bank that can be controlled while the bank runs.
 
 use bankrail_values::{Clock, SystemClock, Timestamp};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A clock that follows the operating system's until somebody sets it, steps it, or makes it run
-/// faster or stand still.
+/// A clock that follows the operating system's until somebody sets or steps it, or changes its
+/// rate.
 ///
 /// ```
 /// use bankrail_emulator::BankClock;
@@ -22,7 +22,8 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct BankClock(Mutex<Course>);
 
-/// A rate of the clock: since the real time `since` it runs from `from`, this many times as fast.
+/// A rate of the clock: at the real time `since` the clock showed `from`, and since then it has run
+/// `rate` times as fast as real time.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     since: Timestamp,
@@ -54,16 +55,18 @@ impl Course {
 }
 
 impl BankClock {
-    /// The most times that a clock runs as fast as the real time: a year in some thirty seconds.
+    /// The maximum rate of a clock, in multiples of real time: a year passes in about thirty
+    /// seconds.
     pub const MAX_RATE: u32 = 1_000_000;
 
-    /// A clock that shows the real time.
+    /// Returns a clock that shows the real time.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the time, earlier or later than it is. The clock runs on as before.
+    /// Sets the time, which may be earlier or later than the present one. The rate of the clock
+    /// does not change.
     pub fn set(&self, now: Timestamp) {
         self.change(|course| course.from = now);
     }
@@ -73,8 +76,8 @@ impl BankClock {
         self.change(|course| course.from = course.from.saturating_add(by));
     }
 
-    /// Runs this many times as fast as the real time, at most [`BankClock::MAX_RATE`]; 0 stands
-    /// still.
+    /// Runs this many times as fast as the real time, at most [`BankClock::MAX_RATE`]; 0 stops the
+    /// clock.
     pub fn run(&self, rate: u32) {
         self.change(|course| course.rate = rate.min(Self::MAX_RATE));
     }
@@ -84,19 +87,19 @@ impl BankClock {
         *self.lock() = Course::default();
     }
 
-    /// Returns the rate of the clock: 1 is real time, 0 stands still.
+    /// Returns the rate of the clock: 1 is real time, 0 means that the clock stands still.
     #[must_use]
     pub fn rate(&self) -> u32 {
         self.lock().rate
     }
 
-    /// Sets whether assertions are judged by this clock, instead of by the real time that the
-    /// customers' programs use. Default: no.
+    /// Makes this clock judge assertions if true, instead of the real time, which the customers'
+    /// programs use. Default: false.
     pub fn judge_assertions(&self, by_this_clock: bool) {
         self.lock().judges_assertions = by_this_clock;
     }
 
-    /// True if assertions are judged by this clock.
+    /// Returns true if assertions are judged by this clock.
     #[must_use]
     pub fn judges_assertions(&self) -> bool {
         self.lock().judges_assertions
@@ -112,9 +115,10 @@ impl BankClock {
 
     fn change(&self, change: impl FnOnce(&mut Course)) {
         let mut course = self.lock();
-        // Read under the lock, so that of two changes at once the later one begins later.
+        // Reads the time under the lock, so that two simultaneous changes have the times of their
+        // order.
         let real = SystemClock.now();
-        // The course so far ends now, so that a new rate does not count for the time before.
+        // Ends the course so far now, so that a new rate does not apply to the past.
         (course.from, course.since) = (course.at(real), real);
         change(&mut course);
     }

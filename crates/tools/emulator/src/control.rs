@@ -26,14 +26,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The calls of a journal that are shown at once by default.
+/// The number of calls of a journal that are shown by default.
 const MAX_SHOWN: usize = 100;
 
-/// Steers an [`Emulator`] while it runs: its clock, its limits, its faults, and the journal of its
-/// calls.
+/// Controls an [`Emulator`] while it runs: its clock, its limits, its faults, and the journal of
+/// its calls.
 ///
-/// [`Control::carry_out`] is all of it, one [`Operation`] at a time. [`Control::router`] serves the
-/// same to programs in any language. Cheap to clone; clones steer the same bank.
+/// [`Control::carry_out`] carries out one [`Operation`]. [`Control::router`] serves the operations
+/// to programs in any language. The value is cheap to clone, and clones control the same bank.
 ///
 /// ```
 /// use bankrail_emulator::{Arguments, Control, Operation};
@@ -51,7 +51,7 @@ struct ControlledBank {
     emulator: Arc<Emulator>,
     clock: Arc<BankClock>,
     limiter: Arc<Limiter>,
-    /// The limits at the start.
+    /// The limits at the start, which a reset restores.
     limits: Limits,
     data: Option<Arc<dyn BankData>>,
 }
@@ -60,14 +60,14 @@ bankrail_values::options! {
     /// Options of a [`Control`].
     #[derive(Clone, Debug)]
     pub struct ControlOptions {
-        /// The bank's data. Without it, operations on bookings, customers, keys and snapshots fail.
-        /// Default: none.
+        /// Sets the bank's data. Without data, operations on bookings, customers, keys and
+        /// snapshots fail. Default: none.
         data(Arc<dyn BankData> => Some): Option<Arc<dyn BankData>> = None,
     }
 }
 
 impl Control {
-    /// The control of a bank whose clock and limiter are these.
+    /// Returns the control of a bank with its clock and limiter.
     #[must_use]
     pub fn new(
         emulator: Arc<Emulator>,
@@ -89,7 +89,8 @@ impl Control {
     /// Carries out an operation, and returns its answer, a JSON object.
     ///
     /// # Errors
-    /// [`ControlError`]. Nothing was changed, unless the bank itself failed.
+    /// [`ControlError`]. Nothing was changed, unless the bank itself failed
+    /// ([`ControlError::Failed`]).
     pub async fn carry_out(&self, arguments: &Arguments) -> Result<Value, ControlError> {
         match arguments.operation() {
             Operation::Clock => Ok(self.clock_shown()),
@@ -222,7 +223,7 @@ impl Control {
         if customer.is_none() {
             clock.reset();
         }
-        // Before the rest, because only the data knows if there is such a customer.
+        // Resets the data first, because only the data knows if the customer exists.
         if let Some(data) = data {
             data.reset(customer).await?;
         }
@@ -276,7 +277,8 @@ impl Control {
         if is_real {
             clock.reset();
         }
-        // The rate first: a clock that shall stand still stands at the time that was given.
+        // Sets the rate first, so that a clock that is to stand still stands at exactly the given
+        // time.
         if let Some(rate) = rate {
             clock.run(rate);
         }

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct FakeDirectory(RwLock<HashMap<ApiKeyHash, Arc<Customer>>>);
 
 impl FakeDirectory {
-    /// No customers.
+    /// Returns a directory without customers.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -18,14 +18,14 @@ impl FakeDirectory {
 
     /// Gives an API key to a customer, who may have several.
     pub fn insert(&self, api_key: ApiKeyHash, customer: Customer) {
-        // Of a poisoned lock too: no operation leaves half a customer behind.
+        // Ignores a poisoned lock, because no operation leaves half a customer behind.
         self.0
             .write()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(api_key, Arc::new(customer));
     }
 
-    /// Takes an API key back. False if nobody had it.
+    /// Revokes an API key. Returns false if no customer had it.
     pub fn remove(&self, api_key: ApiKeyHash) -> bool {
         self.0
             .write()

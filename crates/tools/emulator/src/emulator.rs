@@ -1,4 +1,4 @@
-//! A bank in a box, put together from engines.
+//! A bank in a box, assembled from engines.
 
 use crate::calls::Calls;
 use crate::front::{Front, KeptParts};
@@ -43,44 +43,44 @@ bankrail_values::options! {
     /// Options of an [`Emulator`].
     #[derive(Clone, Debug)]
     pub struct EmulatorOptions {
-        /// The clock of both sides: calls and deliveries. Default: the operating system's.
+        /// Sets the clock of calls and of deliveries. Default: the operating system's.
         clock: Arc<dyn Clock> = Arc::new(SystemClock),
-        /// The options of the provider inside, except its clock. Default:
+        /// Sets the options of the provider inside, except its clock. Default:
         /// [`ProviderOptions::default`].
         provider: ProviderOptions = ProviderOptions::new(),
-        /// The options of the dispatcher inside. Default: [`DispatcherOptions::default`].
+        /// Sets the options of the dispatcher inside. Default: [`DispatcherOptions::default`].
         dispatcher: DispatcherOptions = DispatcherOptions::new(),
-        /// The faults that a part of the calls meets. If a call is drawn for several, it meets the
-        /// first. Default: none.
+        /// Sets the faults that a part of the calls meets. A call that is drawn for several faults
+        /// meets the first of them. Default: none.
         faults: Vec<FaultOrder> = Vec::new(),
-        /// The seed that decides which calls meet these faults: equal seeds choose the same calls.
-        /// Default: 0.
+        /// Sets the seed that decides which calls meet these faults; equal seeds choose the same
+        /// calls. Default: 0.
         seed: u64 = 0,
-        /// The number of calls that are kept. Default: 500.
+        /// Sets the number of calls that are kept. Default: 500.
         calls: usize = 500,
-        /// True to keep headers and bodies of requests and answers, with secrets masked, and to
-        /// keep deliveries too. Default: no.
+        /// Keeps headers and bodies of requests and answers, with secrets masked, and also keeps
+        /// deliveries, if true. Default: false.
         pub(crate) journal(bool => |kept| if kept { KeptParts::Masked } else { KeptParts::Nothing }): KeptParts = KeptParts::Nothing,
         ;
         pub(crate) ids: Option<Arc<Ids>> = None,
     }
 }
 
-/// The reason why an [`Emulator`] cannot be put together.
+/// The reason why an [`Emulator`] cannot be assembled.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmulatorError {
     /// The options of the provider are unusable.
     #[error("the options of the provider are unusable")]
     Provider(#[from] ProviderOptionsError),
-    /// The operating system has no random bytes.
+    /// The operating system gave no random bytes.
     #[error("the dispatcher has no name")]
     Randomness(#[from] RandomnessError),
 }
 
 /// A bank in a box: the provider and the dispatcher of `bankrail-service` over any engines, with
-/// faults to order and a record of calls. [`FakeBank`](crate::FakeBank) is one over engines in
-/// memory, and the program `bankrail provider` one over files.
+/// faults that can be ordered, and a record of calls. [`FakeBank`](crate::FakeBank) is an emulator
+/// over engines in memory, and the program `bankrail provider` one over files.
 #[derive(Debug)]
 pub struct Emulator {
     pub(crate) front: Arc<Front>,
@@ -94,10 +94,11 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Puts a bank together. `verifier` knows the audience that assertions must name.
+    /// Assembles a bank. `verifier` has the audience that assertions must name.
     ///
     /// # Errors
-    /// [`EmulatorError`] if the options of the provider are unusable, or without random bytes.
+    /// [`EmulatorError`] if the options of the provider are unusable, or the operating system gives
+    /// no random bytes.
     pub fn new(
         engines: Engines,
         verifier: Verifier,
@@ -162,13 +163,13 @@ impl Emulator {
         })
     }
 
-    /// The router of both endpoints and of the documents about them, for a server.
+    /// Returns the router of both endpoints and of the documents about them, for a server.
     pub fn router(&self) -> Router {
         self.router.clone()
     }
 
-    /// Seals messages for the receivers of a customer with the signing key in use, and with the
-    /// faults that are ordered for deliveries.
+    /// Returns a sealer of messages for the receivers of a customer, which signs with the current
+    /// signing key and applies the faults ordered for deliveries.
     #[must_use]
     pub fn sealer(
         &self,
@@ -184,25 +185,25 @@ impl Emulator {
         })
     }
 
-    /// The day of a report made now: the booking day of what is booked now.
+    /// Returns the day of a report made now, which is also the default booking day.
     #[must_use]
     pub fn today(&self) -> Date {
         self.report_day.today()
     }
 
-    /// The dispatcher of the bank's messages.
+    /// Returns the dispatcher of the bank's messages.
     #[must_use]
     pub fn dispatcher(&self) -> &Dispatcher {
         &self.dispatcher
     }
 
-    /// The receivers that messages are delivered to. They may change at any time.
+    /// Returns the receivers that messages are delivered to. They may change at any time.
     #[must_use]
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }
 
-    /// The calls that were answered, and those that delivered messages.
+    /// Returns the calls that were answered, and those that delivered messages.
     #[must_use]
     pub fn calls(&self) -> &Calls {
         &self.front.calls

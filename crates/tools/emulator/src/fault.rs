@@ -1,4 +1,5 @@
-//! The kinds of faults: what each does, which calls can meet it, and its names on a command line.
+//! The kinds of faults: their effects, the calls that can meet them, and their names on a command
+//! line.
 
 use crate::call::Endpoint;
 use bankrail_values::ValueError;
@@ -17,15 +18,15 @@ use std::time::Duration;
 #[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Fault {
-    /// 429, with the endpoint's error body, and with `Retry-After` in whole seconds if there is
-    /// one.
+    /// The answer 429 with the endpoint's error body, and with a `Retry-After` in whole seconds if
+    /// one is given.
     TooManyCalls {
         /// The `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// A status of 400 to 599 with the endpoint's error body.
+    /// An answer with a status of 400 to 599 and the endpoint's error body.
     Status(u16),
-    /// Any answer, in place of the bank's.
+    /// Any given answer, in place of the bank's.
     Answer {
         /// The status, 200 to 599.
         status: u16,
@@ -36,18 +37,17 @@ pub enum Fault {
     },
     /// The connection is closed without an answer.
     Reset,
-    /// The bank's answer, this much later, in real time.
+    /// The bank's answer arrives this much later, in real time.
     Late(Duration),
     /// The bank's answer breaks off after half of its body.
     HalfBody,
-    /// The token is revoked before the call is served: that of a statement call, so that the bank
-    /// answers 401, or the one that a token call has just got.
+    /// The token is revoked before the call is served: for a statement call, the token that it
+    /// uses, so that the bank answers 401; for a token call, the token that the answer contains.
     StaleToken,
     /// A statement answer that promises more entries under a cursor that always returns to the same
     /// page.
     RepeatingCursor,
-    /// Statement calls: narratives are hidden where `includeNarrative` asks for them, and shown
-    /// where it does not.
+    /// Statement calls: narratives are hidden if `includeNarrative` is true, and shown otherwise.
     WrongNarrative,
     /// The bank's answer arrives in pieces of this many bytes, with a pause after each. After 60 s
     /// the bank breaks the answer off.
@@ -57,28 +57,28 @@ pub enum Fault {
         /// The pause, of real time.
         pause: Duration,
     },
-    /// The bank's answer, compressed although nobody asked for it.
+    /// The bank's answer is compressed, although the client did not accept that.
     Gzip,
-    /// The bank's answer under this content type.
+    /// The bank's answer has this content type.
     ContentType(String),
     /// An answer with status 200 and a body of this many spaces.
     Endless {
         /// The length of the body in bytes.
         bytes: u64,
     },
-    /// The bank's answer is whole for HTTP, and its JSON ends in the middle.
+    /// The bank's answer is complete for HTTP, but its JSON ends in the middle.
     CutAnswer,
-    /// Numbers, true and false are texts in the bank's answer.
+    /// The bank's answer has texts in place of numbers, true and false.
     WrongType,
-    /// Statement calls: the second page leads back to the first, for as long as all calls meet the
+    /// Statement calls: the second page leads back to the first, as long as all calls meet the
     /// fault.
     CirclingCursor,
     /// Statement calls: the answer is about another account.
     AnotherAccount,
-    /// Statement calls: the page lacks its first entry, which the next call has again.
+    /// Statement calls: the page lacks its first entry, which the next call contains again.
     MissingEntry,
-    /// Statement calls: the entries are pending under references that they do not have once they
-    /// are booked.
+    /// Statement calls: the entries are pending under references that they lose when they are
+    /// booked.
     PendingEntries,
     /// Statement calls: the page is of the next day, as if the day had changed in the middle of the
     /// walk.
@@ -89,12 +89,12 @@ pub enum Fault {
     Doubled,
     /// Deliveries: the message is delivered 50 times at once.
     Flood,
-    /// Deliveries: the message is held back for two seconds, so that later ones overtake it.
+    /// Deliveries: the message is held back for two seconds, so that later messages overtake it.
     Reordered,
     /// Deliveries: the message is held back for a day. The outbox shows it as one that was answered
     /// 409.
     LateByADay,
-    /// Deliveries: the bank misses the receiver's answer, and delivers again.
+    /// Deliveries: the bank misses the receiver's answer, and delivers the message again.
     LostAcknowledgement,
     /// Deliveries: a second message follows, with the same id and duplicate key and other content.
     Changed,
@@ -186,7 +186,7 @@ impl Fault {
         NAMED.iter().map(|(name, ..)| *name)
     }
 
-    /// True if a call of this endpoint can meet the fault.
+    /// Returns true if a call of this endpoint can meet the fault.
     pub(crate) fn concerns(&self, endpoint: Endpoint) -> bool {
         let mut rows = NAMED.iter();
         let row = rows.find(|(_, make, _)| discriminant(&make()) == discriminant(self));
@@ -220,8 +220,8 @@ impl Fault {
 impl FromStr for Fault {
     type Err = ValueError;
 
-    /// Reads a name such as `500`, `html` or `half-body`, for a command line: one or more for each
-    /// kind.
+    /// Reads a name such as `500`, `html` or `half-body`, for a command line: there are one or more
+    /// for each kind.
     fn from_str(name: &str) -> Result<Self, ValueError> {
         let mut rows = NAMED.iter();
         let known = rows.find(|(known, ..)| *known == name);

@@ -32,20 +32,22 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The maximum number of bytes of a request that are recorded; the provider's own bounds are below.
+/// The maximum number of bytes of a request's body that are recorded. The provider's own bounds are
+/// lower.
 pub(crate) const MAX_REQUEST: usize = 64 * 1024;
-/// A statement in memory while it is spoiled: 1000 entries of the longest kind.
+/// The maximum number of bytes of a statement that is held in memory while it is spoiled: 1000
+/// entries of the longest kind.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
-/// The characters of a method and a path that are kept.
+/// The maximum number of characters of a method or a path that are kept.
 const MAX_TEXT: usize = 200;
 
 /// The parts of requests and answers that calls keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeptParts {
     Nothing,
-    /// The request as received.
+    /// Keeps the request as received.
     Requests,
-    /// Request and answer, with secrets masked.
+    /// Keeps the request and the answer, with secrets masked.
     Masked,
 }
 
@@ -59,8 +61,8 @@ pub(crate) struct Front {
     pub(crate) tokens: Arc<dyn TokenStore>,
     /// The source of request keys; without one, they are random.
     pub(crate) ids: Option<Arc<Ids>>,
-    /// By account: the cursor that returns to its page until the account is asked for its first
-    /// page.
+    /// The repeating cursor of each account, which returns to its page until the first page is
+    /// requested.
     pub(crate) repeating: Mutex<HashMap<String, Repeating>>,
 }
 
@@ -71,7 +73,7 @@ pub(crate) struct Repeating {
     is_invented: bool,
 }
 
-/// A call that is recorded when it ends: with its answer, or without one if its client is gone
+/// A call that is recorded when it ends, with its answer, or without one if the client disconnected
 /// before.
 pub(crate) struct Recording<'a> {
     calls: &'a Calls,
@@ -91,7 +93,7 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// Returns the body, which is kept as far as it is read.
+    /// Returns the body, and records it as far as it is read.
     fn keep(&self, body: Body) -> Body {
         let read = Arc::clone(&self.read);
         Body::from_stream(body.into_data_stream().inspect_ok(move |piece| {
@@ -138,19 +140,19 @@ impl ReceivedRequest {
 }
 
 impl Front {
-    /// Cursors no longer return to their page.
+    /// Ends the repetition of all cursors.
     pub(crate) fn end_repetitions(&self) {
         self.lock().clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Repeating>> {
-        // Never held across an await, which the guard could not cross.
+        // The guard is never held across an await.
         self.repeating
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The provider's router with the front around it.
+    /// Returns the provider's router with the front around it.
     pub(crate) fn around(self: &Arc<Self>, provider: Router) -> Router {
         let front = from_fn_with_state(Arc::clone(self), answer);
         provider
@@ -272,7 +274,7 @@ impl Front {
         }
     }
 
-    /// The customer whose API key a request has.
+    /// Returns the customer whose API key a request has.
     async fn customer(&self, headers: &HeaderMap) -> Option<String> {
         let key = headers.get(API_KEY)?;
         // If the directory fails, the provider reports it itself.
@@ -311,12 +313,12 @@ impl Front {
     }
 
     async fn revoke(&self, token: &AccessToken) {
-        // If the store fails, the token stays in force, and the provider reports the store's
-        // failures itself.
+        // If the store fails, the token stays valid, and the provider itself reports failures of
+        // the store.
         let _ = self.tokens.revoke(token.hash()).await;
     }
 
-    /// Serves a page under a cursor that returns to it: the one that it was asked for with, or an
+    /// Serves a page under a cursor that returns to the same page: the cursor of the request, or an
     /// invented one.
     async fn begin_to_repeat(&self, received: ReceivedRequest) -> Response<Body> {
         let (account, cursor) = (
@@ -345,9 +347,9 @@ impl Front {
         under_cursor(answer, &cursor).await
     }
 
-    /// Returns the cursor that the answer repeats, if the request has a repeating cursor, and the
-    /// request. A cursor that the provider does not know is removed from the request, which then
-    /// asks for the first page. A new walk ends the repetition.
+    /// Returns the cursor that the answer must repeat, if the request has a repeating cursor, and
+    /// the request. An invented cursor is removed from the request, which then requests the first
+    /// page. A new walk ends the repetition.
     fn repeating(&self, endpoint: Endpoint, body: Bytes) -> (Option<String>, Bytes) {
         let mut by_account = self.lock();
         if endpoint != Endpoint::Statement || by_account.is_empty() {
@@ -412,7 +414,8 @@ async fn answer(
         .plan
         .take(call.endpoint, call.customer.as_deref())
         .unzip();
-    // Otherwise the provider itself judges the head, reads the body and bounds it.
+    // Otherwise the body is not read here, because the provider itself checks the head, and reads
+    // and bounds the body.
     let repeats = call.customer.is_some() && !front.lock().is_empty();
     let whole = if fault.is_some() || repeats {
         whole(body).await
@@ -448,8 +451,8 @@ async fn answer(
     answer
 }
 
-/// The whole body, or one that is too long for the provider, too. A body that does not arrive is an
-/// error: a body that does not arrive at the provider either.
+/// Reads the whole body, or so much that it is too long for the provider. If the body does not
+/// arrive completely, the error is a body that fails for the provider as well.
 async fn whole(body: Body) -> Result<Bytes, Body> {
     match to_bytes(body, MAX_REQUEST).await {
         Ok(body) => Ok(body),
@@ -460,15 +463,15 @@ async fn whole(body: Body) -> Result<Bytes, Body> {
     }
 }
 
-/// An error and what caused it.
+/// Returns an error and its causes.
 fn causes(error: &axum::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     std::iter::successors(Some(error as &(dyn Error + 'static)), |error| {
         (*error).source()
     })
 }
 
-/// The answer, and a copy of the beginning of its body. One that is sent in pieces is not looked
-/// at.
+/// Returns the answer, and a copy of the beginning of its body. A body that is sent in pieces is
+/// not copied.
 async fn with_copy(answer: Response<Body>) -> (Response<Body>, Bytes) {
     if answer.body().size_hint().exact().is_none() {
         return (answer, Bytes::new());
@@ -479,7 +482,7 @@ async fn with_copy(answer: Response<Body>) -> (Response<Body>, Bytes) {
     (Response::from_parts(head, Body::from(body)), copy)
 }
 
-/// A text of a request as far as it is kept.
+/// Cuts a text of a request to the length that is kept.
 pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -487,13 +490,13 @@ pub(crate) fn cut(text: &str) -> String {
     }
 }
 
-/// The key as the provider's layer expects it.
+/// Returns the key in the form that the provider's layer expects.
 fn request_key(key: HyphenatedUuid) -> Option<RequestKey> {
     let value = HeaderValue::try_from(key.to_string()).ok()?;
     RequestKey::from_headers(&HeaderMap::from_iter([(REQUEST_KEY, value)]))
 }
 
-/// The text of a member of a JSON object.
+/// Returns the text of a member of a JSON object.
 fn text(body: &[u8], name: &str) -> Option<String> {
     member(body, name)?.as_str().map(str::to_owned)
 }
@@ -515,7 +518,7 @@ fn made(status: StatusCode, content_type: &str, body: Body) -> Response<Body> {
     answer
 }
 
-/// The endpoint's own error body.
+/// Returns the endpoint's own error body.
 fn refusal(endpoint: Endpoint, status: StatusCode, key: HyphenatedUuid) -> Response<Body> {
     let body = if endpoint == Endpoint::Token {
         let code = match status.as_u16() {
@@ -534,7 +537,7 @@ fn refusal(endpoint: Endpoint, status: StatusCode, key: HyphenatedUuid) -> Respo
     made(status, JSON, Body::from(body))
 }
 
-/// The answer with its body replaced.
+/// Returns the answer with its body replaced.
 async fn spoiled(
     answer: Response<Body>,
     spoil: impl FnOnce(&mut HeaderMap, Bytes) -> Body,
@@ -545,7 +548,7 @@ async fn spoiled(
     Response::from_parts(head, body)
 }
 
-/// The answer with another text as its body.
+/// Returns the answer with another text as its body.
 async fn changed(answer: Response<Body>, change: impl FnOnce(String) -> String) -> Response<Body> {
     spoiled(answer, |headers, body| {
         headers.remove(CONTENT_LENGTH);
@@ -554,7 +557,7 @@ async fn changed(answer: Response<Body>, change: impl FnOnce(String) -> String) 
     .await
 }
 
-/// A JSON object whose numbers, true and false are texts.
+/// Replaces numbers, true and false in a JSON object by texts.
 fn with_texts(body: String) -> String {
     let Ok(Value::Object(mut members)) = serde_json::from_str(&body) else {
         return body;
@@ -587,7 +590,8 @@ async fn circling(mut received: ReceivedRequest) -> Response<Body> {
     }
 }
 
-/// A statement with this cursor, and with more to come. Any other answer stays as it is.
+/// Changes a statement to have this cursor and promise more entries. Any other answer stays
+/// unchanged.
 async fn under_cursor(answer: Response<Body>, cursor: &str) -> Response<Body> {
     spoiled(answer, |headers, body| {
         let Ok(Value::Object(mut members)) = serde_json::from_slice(&body) else {

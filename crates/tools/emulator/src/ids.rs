@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Ids {
     state: AtomicU64,
-    /// Identifiers of version 1, which carry a time.
+    /// The generator of identifiers of version 1, which contain a time.
     timed: TimeUuidGenerator,
 }
 
@@ -20,9 +20,10 @@ impl Ids {
         }
     }
 
-    /// The next number (SplitMix64, which is not for secrets).
+    /// Returns the next number (SplitMix64, which must not be used for secrets).
     pub(crate) fn number(&self) -> u64 {
-        // Relaxed: no other memory belongs to the state, and each caller gets another number.
+        // `Relaxed` suffices, because no other memory belongs to the state, and each caller gets
+        // another number.
         mixed(
             self.state
                 .fetch_add(STEP, Ordering::Relaxed)
@@ -30,13 +31,13 @@ impl Ids {
         )
     }
 
-    /// A UUID of version 4.
+    /// Returns a UUID of version 4.
     pub(crate) fn uuid(&self) -> HyphenatedUuid {
         let number = (u128::from(self.number()) << 64) | u128::from(self.number());
         HyphenatedUuid::from_random_bytes(number.to_be_bytes())
     }
 
-    /// A UUID of version 1, as mandates and their actions have.
+    /// Returns a UUID of version 1, the kind that mandates and their actions have.
     pub(crate) fn timed(&self, now: Timestamp) -> SimpleUuid {
         self.timed.generate(now)
     }
@@ -45,7 +46,7 @@ impl Ids {
 /// The increment of SplitMix64's state for each number.
 pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The finalizer of SplitMix64: each bit of the result depends on all of the state.
+/// Applies the finalizer of SplitMix64: each bit of the result depends on all of the state.
 pub(crate) fn mixed(state: u64) -> u64 {
     let state = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let state = (state ^ (state >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

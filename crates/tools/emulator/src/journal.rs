@@ -48,8 +48,7 @@ impl CallFilter {
     }
 }
 
-/// Puts a mask in place of the secrets of a call: API keys, tokens, and the signatures of
-/// assertions.
+/// Masks the secrets of a call: API keys, tokens, and the signatures of assertions.
 pub(crate) fn mask(call: &mut Call) {
     for (name, value) in call.headers.iter_mut().chain(&mut call.answer_headers) {
         let secrets = [
@@ -97,7 +96,7 @@ fn masked(text: &str) -> String {
     out
 }
 
-/// A call as the journal shows it.
+/// Returns the form of a call that the journal shows.
 pub(crate) fn shown(call: &Call) -> Value {
     let mut call = call.clone();
     mask(&mut call);

@@ -19,7 +19,7 @@ fn first() -> &'static FirstKeys {
     })
 }
 
-/// A new key for assertions or for webhook bodies.
+/// Returns a new key for assertions or for webhook bodies.
 pub(crate) fn signing_key() -> SigningKey {
     SigningKey::generate(RsaSize::Rsa2048).expect("the back end makes keys of 2048 bits")
 }
@@ -28,7 +28,7 @@ fn decryption_key() -> DecryptionKey {
     DecryptionKey::generate(RsaSize::Rsa2048).expect("the back end makes keys of 2048 bits")
 }
 
-/// The key of the first customer's assertions.
+/// Returns the key of the first customer's assertions.
 pub(crate) fn first_assertion_key() -> SigningKey {
     first().assertion.clone()
 }
@@ -55,7 +55,8 @@ impl WebhookKeys {
 
     /// Adds a signing key of the bank and returns it.
     pub(crate) fn add_signing(&self) -> SigningKey {
-        // Made before the lock is taken, because it takes longer than any use of the keys.
+        // Generates the key before the lock is taken, because it takes longer than any use of the
+        // keys.
         let key = signing_key();
         let mut keys = self.lock();
         let key = key.with_kid(format!("bank-{}", keys.signing.len() + 1));
@@ -72,7 +73,7 @@ impl WebhookKeys {
         key.encryption_key()
     }
 
-    /// The keys in use: those that were added last.
+    /// Returns the keys in use: those that were added last.
     pub(crate) fn current(&self) -> (SigningKey, EncryptionKey) {
         let keys = self.lock();
         let signing = keys.signing.last().expect("there is a first key");

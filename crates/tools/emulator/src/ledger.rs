@@ -10,11 +10,11 @@ use bankrail_values::{Currency, Date, Decimal, StoreFuture};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Accounts in memory, to be filled while they are asked for: the [`Ledger`] of a
+/// Accounts in memory, which can be filled while statements are served: the [`Ledger`] of a
 /// [`FakeBank`](crate::FakeBank).
 ///
-/// Each account belongs to one customer. A page position names the entry before it, so entries that
-/// are booked between two pages do not change it.
+/// Each account belongs to one customer. A page position names the entry before the page, so
+/// entries that are booked between two pages do not shift the pages.
 #[derive(Debug, Default)]
 pub struct FakeLedger(Mutex<Accounts>);
 
@@ -29,7 +29,7 @@ struct Account {
     customer: CustomerCode,
     facts: RegisteredAccount,
     opening: Decimal,
-    /// In the order in which they are listed.
+    /// The entries in the order in which they are listed.
     entries: Vec<BookedEntry>,
 }
 
@@ -42,13 +42,13 @@ struct BookedEntry {
 }
 
 impl FakeLedger {
-    /// No accounts.
+    /// Returns a ledger without accounts.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Opens an account, or replaces the one with this identifier by an empty one.
+    /// Opens an account, or replaces the account with this identifier by an empty one.
     pub fn open(&self, customer: &CustomerCode, account: &AccountId, facts: RegisteredAccount) {
         let opened = Account {
             customer: customer.clone(),
@@ -68,7 +68,7 @@ impl FakeLedger {
         find(&mut self.lock().by_id, account).opening = balance;
     }
 
-    /// Books an entry on an account; `today` is the day of a booking that names none.
+    /// Books an entry on an account; `today` is the day of a booking without one.
     ///
     /// # Panics
     /// If there is no such account, the booking is in another currency, or its amount does not fit
@@ -94,7 +94,7 @@ impl FakeLedger {
         FakeEntryId(id)
     }
 
-    /// Books an entry as a provider's own ledger makes it.
+    /// Books an entry that was built by a provider's ledger.
     #[track_caller]
     pub(crate) fn book_entry(&self, account: &AccountId, entry: LedgerEntry, day: Date) {
         let mut accounts = self.lock();
@@ -114,9 +114,8 @@ impl FakeLedger {
             });
     }
 
-    /// Puts another content in the place of a booked entry, as a bank does that corrects it. A
-    /// correction that names no reference keeps the entry's own, and it keeps its day unless it
-    /// names another one.
+    /// Replaces the content of a booked entry, like a bank that corrects the entry. A correction
+    /// keeps the entry's reference and day unless it names others.
     ///
     /// # Panics
     /// If there is no such entry, the correction is in another currency, or its amount does not fit
@@ -129,7 +128,7 @@ impl FakeLedger {
         *at = booked_entry(booked.0, account, correction, day);
     }
 
-    /// Removes a booked entry, as a bank does that withdraws it.
+    /// Removes a booked entry, like a bank that withdraws the entry.
     ///
     /// # Panics
     /// If there is no such entry.
@@ -152,7 +151,7 @@ impl FakeLedger {
     }
 
     fn lock(&self) -> MutexGuard<'_, Accounts> {
-        // A mistake of a test panics while it holds the lock, before anything is changed.
+        // A mistake in a test panics while it holds the lock, but before anything is changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -187,7 +186,7 @@ fn booked_entry(id: u64, currency: Currency, booking: &FakeBooking, day: Date) -
 }
 
 impl Accounts {
-    /// A booked entry, and its account's currency.
+    /// Returns a booked entry, and its account's currency.
     #[track_caller]
     fn place(&mut self, booked: FakeEntryId) -> (Currency, &mut BookedEntry) {
         let found = self.by_id.values_mut().find_map(|account| {

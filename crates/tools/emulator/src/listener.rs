@@ -27,7 +27,7 @@ impl OwnCertificate {
     }
 }
 
-/// A port on loopback that is not served yet.
+/// A port on loopback that is bound and not served yet.
 pub(crate) struct Bound {
     socket: TcpListener,
     address: SocketAddr,
@@ -42,7 +42,7 @@ impl Bound {
         Self { socket, address }
     }
 
-    /// The base address: `https` with a certificate, else `http`.
+    /// Returns the base address: `https` with a certificate, else `http`.
     pub(crate) fn url(&self, certificate: Option<&OwnCertificate>) -> String {
         let scheme = if certificate.is_some() {
             "https"
@@ -60,8 +60,8 @@ impl Bound {
                     certificate.key_pem.as_bytes(),
                 );
                 let mut config = config.expect("the key is the certificate's");
-                // HTTP/1.1 alone, so that a broken answer breaks its own connection and no other
-                // answer.
+                // Allows only HTTP/1.1, so that a broken answer breaks its own connection and no
+                // other answer.
                 config.alpn_protocols = vec![b"http/1.1".to_vec()];
                 Server::new(self.socket, config, router, ServerOptions::new())
             }
@@ -71,7 +71,7 @@ impl Bound {
     }
 }
 
-/// A server that ends when this is dropped.
+/// A server that ends when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Running(JoinHandle<()>);
 

@@ -1,4 +1,4 @@
-//! Pages of statements that are wrong, and calls for which the clock is.
+//! Faults of statement pages, and of the clock, for single calls.
 
 use bankrail_camt052::EntryStatus;
 use bankrail_service::{Ledger, LedgerAnswer, LedgerPage, ReportDay, StatementQuery};
@@ -8,14 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 tokio::task_local! {
-    // Of the task, because the provider asks clock and ledger without knowing of faults.
+    // These values belong to the task, because the provider uses the clock and the ledger without
+    // knowing of faults.
     /// The fault of the page of the call in progress.
     pub(crate) static WRONG_PAGE: WrongPage;
     /// The lead of the clock for the call in progress.
     pub(crate) static AHEAD: Duration;
 }
 
-/// A fault of a page.
+/// A fault of a page of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WrongPage {
     NarrativeHidden,
@@ -37,8 +38,8 @@ impl Clock for FaultyClock {
     }
 }
 
-/// A ledger that spoils the pages of calls that meet the fault. The provider hides what the
-/// customer may not see; after a fault of the narrative, it hides the opposite.
+/// A ledger that spoils the pages of calls that meet the fault. The provider hides the narrative
+/// that the customer may not see; with a fault of the narrative, it hides the opposite.
 #[derive(Debug)]
 pub(crate) struct FaultyLedger(pub(crate) Arc<dyn Ledger>);
 
@@ -65,7 +66,7 @@ impl Ledger for FaultyLedger {
                 }
                 for entry in &mut entries {
                     match wrong {
-                        // The provider keeps the narrative of ordinary entries.
+                        // The provider never hides the narrative of ordinary entries.
                         WrongPage::NarrativeShown => entry.channel = EntryChannel::Ordinary,
                         WrongPage::NarrativeHidden
                             if entry.channel == EntryChannel::FastPayment =>

@@ -13,10 +13,11 @@ const MILLIONTHS: u64 = 1_000_000;
 
 /// An order for a fault: what goes wrong, and which calls meet it. As text it is `KIND:RATE`.
 ///
-/// - KIND is one of [`Fault::names`], or one of them after `token-`, `statement-` or `webhook-` for
-///   the calls of one endpoint, or for deliveries. Without it, all that can meet the fault do.
+/// - KIND is one of [`Fault::names`], optionally with the prefix `token-` or `statement-` for the
+///   calls of one endpoint, or `webhook-` for deliveries. Without a prefix, all calls that can meet
+///   the fault do.
 /// - RATE is a number from 0 to 1, or from 0% to 100%.
-/// - Which calls meet it is drawn from a seed
+/// - The calls that meet the fault are drawn from a seed
 ///   ([`EmulatorOptions::seed`](crate::EmulatorOptions::seed)).
 ///
 /// ```
@@ -32,7 +33,7 @@ const MILLIONTHS: u64 = 1_000_000;
 pub struct FaultOrder {
     name: String,
     fault: Fault,
-    /// `None`: all endpoints of the bank that can meet it.
+    /// The endpoint; `None` for all endpoints of the bank that can meet the fault.
     endpoint: Option<Endpoint>,
     customer: Option<String>,
     millionths: u64,
@@ -43,10 +44,10 @@ pub struct FaultOrder {
 }
 
 impl FaultOrder {
-    /// Parses a fault, by its name in the text form, that all calls meet.
+    /// Makes an order for a fault that all calls meet, from the fault's name in the text form.
     ///
     /// # Errors
-    /// The expected and the found name, if such calls have no such fault.
+    /// The expected and the found name, if there is no such fault of such calls.
     pub fn new(name: &str) -> Result<Self, String> {
         let (endpoint, kind) = match name.split_once('-') {
             Some(("token", kind)) => (Some(Endpoint::Token), kind),
@@ -68,7 +69,7 @@ impl FaultOrder {
         })
     }
 
-    /// A fault that all calls meet.
+    /// Returns an order for a fault that all calls meet.
     fn of(fault: Fault) -> Self {
         let name = fault.to_string();
         Self {
@@ -83,14 +84,14 @@ impl FaultOrder {
         }
     }
 
-    /// The customer whose calls meet it. Default: all customers.
+    /// Sets the customer whose calls meet the fault. Default: all customers.
     #[must_use]
     pub fn customer(mut self, code: impl Into<String>) -> Self {
         self.customer = Some(code.into());
         self
     }
 
-    /// Sets the share of the calls that meets the fault, such as `0.1` or `10%`. Default: all.
+    /// Sets the share of calls that meet the fault, such as `0.1` or `10%`. Default: all.
     ///
     /// # Errors
     /// The expected form of a share.
@@ -99,7 +100,7 @@ impl FaultOrder {
         Ok(self)
     }
 
-    /// Sets the number of calls that are spared first. Default: none.
+    /// Sets the number of calls that are skipped first. Default: none.
     #[must_use]
     pub fn skip(mut self, calls: u64) -> Self {
         self.skip = calls;
@@ -170,7 +171,7 @@ impl fmt::Display for FaultOrder {
     }
 }
 
-/// `0.1` or `10%`.
+/// Parses a share such as `0.1` or `10%` as millionths.
 fn millionths(text: &str) -> Result<u64, String> {
     let wrong = || {
         format!(
@@ -201,7 +202,8 @@ pub(crate) struct Plan {
 struct Orders {
     /// The number of the last order.
     last: u64,
-    /// Faults with a count before faults without an end: a call meets the first that fits.
+    /// The orders in force, those with a count before those without an end: a call meets the first
+    /// that fits.
     in_force: Vec<InForce>,
 }
 
@@ -246,7 +248,7 @@ impl Plan {
     }
 
     fn lock(&self) -> MutexGuard<'_, Orders> {
-        // Of a poisoned lock too: orders are checked before it is taken.
+        // Ignores a poisoned lock, because orders are checked before the lock is taken.
         self.orders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -268,8 +270,8 @@ impl Plan {
         });
     }
 
-    /// Counts a call of a customer, and returns its fault, with the reason that the call is refused
-    /// for.
+    /// Counts a call of a customer, and returns its fault, with the reason for which the call is
+    /// refused.
     pub(crate) fn take(
         &self,
         endpoint: Endpoint,
@@ -277,8 +279,8 @@ impl Plan {
     ) -> Option<(Fault, Option<String>)> {
         let mut met = None;
         let mut orders = self.lock();
-        // To the end: an order counts a call that met another fault, too, so that its draws depend
-        // on its own number alone.
+        // Visits all orders: an order also counts a call that met another fault, so that its draws
+        // depend only on its own number.
         for known in &mut orders.in_force {
             if !known.order.meets(endpoint, customer) {
                 continue;
@@ -297,7 +299,8 @@ impl Plan {
         met
     }
 
-    /// The orders in force with their numbers; each counts the calls that have not met it yet.
+    /// Returns the orders in force with their numbers; each counts the calls that have not met it
+    /// yet.
     pub(crate) fn orders(&self) -> Vec<(u64, FaultOrder)> {
         self.lock()
             .in_force
@@ -306,7 +309,7 @@ impl Plan {
             .collect()
     }
 
-    /// The faults of single calls that no call has met yet.
+    /// Returns the faults of single calls that no call has met yet.
     pub(crate) fn left(&self) -> Vec<(Endpoint, Fault)> {
         let orders = self.lock();
         let single = |known: &InForce| Some((known.order.endpoint?, known.order.fault.clone()));

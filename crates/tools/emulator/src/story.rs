@@ -1,5 +1,5 @@
-//! Stories in messages: the life of a mandate and of a payment, whose identifiers, times and states
-//! follow each other.
+//! Stories in messages: the life of a mandate and of a payment, with consistent identifiers, times
+//! and states.
 
 mod mandate;
 mod payment;
@@ -69,7 +69,7 @@ fn tell<Story>(
     told
 }
 
-/// Identifiers and rising times, for both stories.
+/// The source of identifiers and of rising times for a story.
 #[derive(Debug)]
 struct Teller {
     ids: Ids,
@@ -86,7 +86,8 @@ impl Teller {
         }
     }
 
-    /// The clock's time, or a millisecond after the last message if the clock has not moved since.
+    /// Returns the clock's time, or a millisecond after the last message if the clock has not moved
+    /// since.
     fn now(&self) -> Timestamp {
         // Held until the new time is the last one, so that no two messages have the same.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

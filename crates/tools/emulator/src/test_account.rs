@@ -7,12 +7,13 @@ use bankrail_service::RegisteredAccount;
 use bankrail_statement::{AccountId, AccountKind};
 use bankrail_values::{Currency, Date, Money, parse_decimal};
 
-/// A test account and what happens on it every day (Specification: "Request statement", test data):
-/// one each in eight currencies, and two with virtual accounts. All names and numbers are made up.
+/// A test account with its daily bookings (Specification: "Request statement", test data): there is
+/// one in each of eight currencies, and there are two with virtual accounts. All names and numbers
+/// are made up.
 ///
 /// - [`FakeBank::open_test_accounts`](crate::FakeBank::open_test_accounts) gives them to the first
-///   customer of a fake bank. A provider of one's own registers [`TestAccount::registered`], opens
-///   each account with [`TestAccount::opening`], and books [`TestAccount::bookings`] once a day.
+///   customer of a fake bank. Another provider registers [`TestAccount::registered`], opens each
+///   account with [`TestAccount::opening`], and books [`TestAccount::bookings`] once a day.
 /// - [`TestAccount::UNKNOWN`] is never registered, nor is any of the reserved numbers
 ///   ([`AccountId::is_reserved_for_negative_testing`]).
 ///
@@ -35,7 +36,7 @@ pub struct TestAccount {
     entries: &'static [DailyBooking],
 }
 
-/// A booking that an account has every day.
+/// A booking that is made on an account every day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DailyBooking {
     kind: BookingKind,
@@ -50,27 +51,27 @@ struct DailyBooking {
 const ISSUER: &str = "999042";
 
 impl TestAccount {
-    /// All of them: in AUD, USD, SBD, HKD, SGD, INR, PGK and VND, and then the two with virtual
-    /// accounts.
+    /// All test accounts: in AUD, USD, SBD, HKD, SGD, INR, PGK and VND, and then the two with
+    /// virtual accounts.
     pub const ALL: &'static [Self] = &table::ACCOUNTS;
 
     /// The identifier of an account that does not exist: fifteen zeros (Specification: "Request
     /// statement", test data).
     pub const UNKNOWN: &'static str = "000000000000000";
 
-    /// The identifier.
+    /// Returns the identifier.
     #[must_use]
     pub fn id(&self) -> AccountId {
         AccountId::parse(self.id).expect("the table has identifiers of accounts")
     }
 
-    /// The purpose of the account, for people: its currency, or its special feature.
+    /// Returns the purpose of the account, for people: its currency, or its special feature.
     #[must_use]
     pub fn shows(&self) -> &'static str {
         self.shows
     }
 
-    /// The account as it is registered for statements.
+    /// Returns the account in the form in which it is registered for statements.
     #[must_use]
     pub fn registered(&self) -> RegisteredAccount {
         let account = RegisteredAccount::new(self.currency);
@@ -81,14 +82,14 @@ impl TestAccount {
         }
     }
 
-    /// The balance before the first booking.
+    /// Returns the balance before the first booking.
     #[must_use]
     pub fn opening(&self) -> Money {
         self.money(self.opening)
     }
 
-    /// Returns the bookings of a day, which are the same every day except for the references: those
-    /// end with the day. A ledger books each reference once.
+    /// Returns the bookings of a day, which are the same every day except that the references end
+    /// with the day. A ledger books each reference once.
     #[must_use]
     pub fn bookings(&self, day: Date) -> Vec<Booking> {
         let digits = day.to_string().replace('-', "");

@@ -7,10 +7,10 @@ use bankrail_webhook::headers::MESSAGE_ID;
 use bankrail_webhook::{Acknowledgement, DeliveryHeaders, Message, MessageKind};
 use std::fmt;
 
-/// A message of the bank, with the headers of its delivery if it has them already.
+/// A message of the bank, with the headers of its delivery if they are known already.
 ///
-/// Any of the four messages is one; the bank makes its headers when it delivers it. Messages of a
-/// story have their headers from the beginning.
+/// Each of the four messages converts into a webhook, whose headers the bank makes when it delivers
+/// the message. Messages of a story have their headers from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Webhook {
@@ -21,7 +21,7 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// A message with these headers.
+    /// Returns a message with these headers.
     #[must_use]
     pub fn new(message: impl Into<Message>, headers: DeliveryHeaders) -> Self {
         Self {
@@ -30,8 +30,8 @@ impl Webhook {
         }
     }
 
-    /// A message with the same duplicate key and other content, and the same headers except the
-    /// message id.
+    /// Changes the message into one with the same duplicate key and other content, and the same
+    /// headers except the message id.
     pub(crate) fn contradicted(mut self, message_id: HyphenatedUuid) -> Self {
         match &mut self.message {
             Message::MandateOutcome(outcome) => outcome.mps_user_id = Some(another()),
@@ -63,7 +63,7 @@ impl<M: Into<Message>> From<M> for Webhook {
     }
 }
 
-/// One delivery, as the bank saw it.
+/// One delivery from the bank's point of view.
 ///
 /// `Display`, `Debug` and comparison with a text are one line: the kind, the status or `no answer`,
 /// and the acknowledgement's status.
@@ -78,12 +78,12 @@ impl<M: Into<Message>> From<M> for Webhook {
 pub struct Delivered {
     /// The kind of the message.
     pub kind: MessageKind,
-    /// `X-Message-Id`.
+    /// The `X-Message-Id`.
     pub message_id: HyphenatedUuid,
     /// The status; `None` if there was no answer, or if nothing was sent because the receiver has
     /// asked for a pause (`Retry-After`) or has answered 410.
     pub status: Option<u16>,
-    /// The acknowledgement, if the answer was one.
+    /// The acknowledgement, if the receiver answered with one.
     pub acknowledgement: Option<Acknowledgement>,
 }
 

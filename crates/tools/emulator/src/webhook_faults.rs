@@ -25,26 +25,27 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 /// The number of times that a message of a flood is sent.
 const FLOOD_DELIVERIES: usize = 50;
 
-/// Upper bound of sealed messages in memory. A shutdown can leave one that is never sent.
+/// The maximum number of sealed messages in memory, because a message that is never sent would
+/// otherwise stay for ever.
 const MAX_SEALED: usize = 1000;
 
-/// Messages that were sealed and are not sent yet.
+/// A message that was sealed and is not sent yet.
 #[derive(Clone, Debug, Default)]
 struct Sealed {
     json: Vec<u8>,
     customer: Option<String>,
     fault: Option<Fault>,
-    /// A contradicting message that is sent after it, and its sealed form.
+    /// A contradicting message to send after this one, and its sealed form.
     other: Option<(Vec<u8>, String)>,
 }
 
-/// Deliveries that have a fault or are kept in the journal, and are not sent yet, by the sealed
-/// text.
+/// The deliveries that have a fault or are recorded in the journal, and that are not sent yet, by
+/// their sealed text.
 #[derive(Debug)]
 pub(crate) struct WebhookFaults {
     front: Arc<Front>,
     sealed: Mutex<HashMap<String, Sealed>>,
-    /// A key that nobody knows.
+    /// A signing key that no receiver knows.
     stray: OnceLock<Option<SigningKey>>,
 }
 
@@ -64,7 +65,7 @@ impl WebhookFaults {
 }
 
 /// Seals the messages for one receiver with the signing key in use, and with the faults that are
-/// ordered for deliveries. [`Emulator::sealer`](crate::Emulator::sealer) makes it.
+/// ordered for deliveries. [`Emulator::sealer`](crate::Emulator::sealer) makes such a sealer.
 #[derive(Debug)]
 pub(crate) struct FaultySealer {
     pub(crate) signing: CurrentKey<SigningKey>,
@@ -92,7 +93,7 @@ impl SealPayload for FaultySealer {
             };
             let mut kept = self.faults.sealed();
             if kept.len() >= MAX_SEALED {
-                // A delivery whose record is cleared is sent without its fault.
+                // A delivery whose record is dropped here is sent without its fault.
                 kept.clear();
             }
             kept.insert(
@@ -145,7 +146,7 @@ impl FaultySealer {
     }
 }
 
-/// A message with the same duplicate key and other content.
+/// Returns a message with the same duplicate key and other content.
 fn contradicting(json: &[u8]) -> Option<Vec<u8>> {
     Some(
         Webhook::from(Message::from_json_of_any_kind(json)?.message)
@@ -189,8 +190,8 @@ impl Transport for FaultyTransport {
                     let mut changed = request.clone();
                     changed.body = Bytes::from(SecuredPayload::new(other.clone()).to_json());
                     let answer = self.send(request, &sealed).await;
-                    // The answer to the message itself decides; that to the contradiction is
-                    // only recorded.
+                    // The answer to the message itself is returned; the answer to the contradiction
+                    // is only recorded.
                     let _ = self
                         .send(
                             changed,
@@ -237,7 +238,7 @@ impl FaultyTransport {
         let mut call = Call::new(Endpoint::Webhook, front.clock.now());
         call.request_key = RequestKey::from_headers(&request.headers).map(RequestKey::uuid);
         (call.method, call.path) = ("POST".to_owned(), cut(request.url.path()));
-        // A message that was sealed by another sealer is kept as it is sent.
+        // A message that was sealed by another sealer is recorded in its sealed form.
         let body = if sealed.json.is_empty() {
             &request.body[..]
         } else {
@@ -268,7 +269,7 @@ impl FaultyTransport {
                     (Some(answer.status.as_u16()), answer.headers.clone());
                 let text =
                     String::from_utf8_lossy(answer.body.get(..MAX_REQUEST).unwrap_or(&answer.body));
-                // Some receivers answer with what they were sent.
+                // Some receivers echo the request, with its API key.
                 call.answer = key
                     .map_or_else(|| text.clone().into_owned(), |key| text.replace(&key, MASK))
                     .into();
@@ -280,8 +281,8 @@ impl FaultyTransport {
     }
 }
 
-/// Returns an outcome in place of the receiver's answer: the message is due again after this many
-/// seconds, and the receiver counts as healthy.
+/// Returns a response in place of the receiver's, after which the message is due again in this many
+/// seconds and the receiver counts as healthy.
 fn held_back(seconds: u64) -> TransportResponse {
     TransportResponse::new(
         StatusCode::CONFLICT,

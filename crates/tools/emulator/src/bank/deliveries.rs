@@ -44,11 +44,12 @@ impl Webhooks {
     }
 }
 
-/// Deliveries of webhooks to one receiver. Every delivery is real, and its message is sealed again.
+/// The methods that deliver webhooks to one receiver. Every delivery is real, and seals its message
+/// anew.
 impl FakeBank {
     /// Serves the customer's receivers, such as the router of `bankrail-client`, on loopback, with
     /// TLS if the bank has it, and delivers to them from now on. Returns their base address. They
-    /// are served as long as the bank.
+    /// are served until the bank ends.
     ///
     /// # Panics
     /// If loopback has no free port.
@@ -66,11 +67,11 @@ impl FakeBank {
         url
     }
 
-    /// Delivers to receivers at this base address from now on: `http` on loopback, or `https` with
-    /// the bank's own certificate.
+    /// Delivers to receivers at this base address from now on: which is `http` on loopback, or
+    /// `https` with the bank's own certificate.
     ///
     /// # Panics
-    /// If the address is neither.
+    /// If the address is of another kind.
     #[track_caller]
     pub fn send_to(&self, base_url: &str) {
         let base = EndpointUrl::danger_allow_http_on_loopback(base_url);
@@ -92,8 +93,8 @@ impl FakeBank {
         self.0.emulator.endpoints().insert(endpoint);
     }
 
-    /// Delivers a message once and returns what became of it. A delivery that fails is due again on
-    /// the default schedule, at the bank's time: see [`FakeBank::deliver_due`].
+    /// Delivers a message once and returns the result. A delivery that fails is due again on the
+    /// default schedule, at the bank's time: see [`FakeBank::deliver_due`].
     ///
     /// # Panics
     /// If there are no receivers, or if the message breaks the specification or a documented
@@ -144,8 +145,8 @@ impl FakeBank {
         calls.iter().rev().filter_map(Delivered::of).collect()
     }
 
-    /// Makes the deliveries that are due at the bank's time, as after the clock was advanced, and
-    /// returns their number.
+    /// Makes the deliveries that are due at the bank's time, for example after the clock was
+    /// advanced, and returns their number.
     pub async fn deliver_due(&self) -> usize {
         let mut made = 0;
         loop {
@@ -193,8 +194,8 @@ impl FakeBank {
         .await
     }
 
-    /// Delivers a message that conflicts with this one: it has the same duplicate key, other
-    /// content, and its own message id.
+    /// Delivers a message that conflicts with the given one: the same duplicate key, other content,
+    /// and its own message id.
     ///
     /// # Panics
     /// As [`FakeBank::deliver`].
@@ -213,7 +214,7 @@ impl FakeBank {
             .expect("an outbox in memory does not fail");
     }
 
-    /// The deliveries so far, oldest first; the last 10,000.
+    /// Returns the deliveries so far, oldest first; the last 10,000.
     #[must_use]
     pub fn deliveries(&self) -> Vec<Delivered> {
         self.delivered_since(0)
@@ -230,13 +231,13 @@ impl FakeBank {
             .expect("the bank signs with 2048 bits")
     }
 
-    /// The public halves of the keys that the bank has signed with, the oldest first.
+    /// Returns the public halves of the keys that the bank has signed with, the oldest first.
     #[must_use]
     pub fn verifying_keys(&self) -> Vec<VerifyingKey> {
         self.0.webhooks.keys.verifying()
     }
 
-    /// The same keys as a JWK set (RFC 7517 section 5).
+    /// Returns the same keys as a JWK set (RFC 7517 section 5).
     #[must_use]
     pub fn jwk_set(&self) -> String {
         KeySet::new(self.verifying_keys())
@@ -244,20 +245,20 @@ impl FakeBank {
             .to_jwk_set()
     }
 
-    /// The customer's keys that the bank has encrypted to, the oldest first.
+    /// Returns the customer's keys that the bank has encrypted to, the oldest first.
     #[must_use]
     pub fn decryption_keys(&self) -> Vec<DecryptionKey> {
         self.0.webhooks.keys.decryption()
     }
 
-    /// Signs with a new key from now on. An opener that was made before does not have it.
+    /// Signs with a new key from now on. An opener that was made before does not have the new key.
     pub fn rotate_signing_key(&self) {
         let Webhooks { signing, keys, .. } = &self.0.webhooks;
         signing.replace(keys.add_signing());
     }
 
     /// Encrypts to a new key of the customer from now on. An opener that was made before does not
-    /// have it.
+    /// have the new key.
     pub fn rotate_encryption_key(&self) {
         let Webhooks {
             encryption, keys, ..

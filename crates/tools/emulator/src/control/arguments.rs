@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// The arguments of an [`Operation`]: checked members, each of which the operation takes and of the
+/// The arguments of an [`Operation`]: members that were checked to be of the operation and of the
 /// right kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arguments {
@@ -16,11 +16,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Members as texts, as on a command line or in a form.
+    /// Makes arguments from members as texts, as on a command line or in a form.
     ///
     /// # Errors
-    /// [`ControlError::Wrong`] for a member that the operation does not have, that has the wrong
-    /// kind, and for one that is missing.
+    /// [`ControlError::Wrong`] for a member that the operation does not have or that has the wrong
+    /// kind, and for a missing one.
     pub fn from_texts<N: AsRef<str>, T: AsRef<str>>(
         operation: Operation,
         texts: impl IntoIterator<Item = (N, T)>,
@@ -33,7 +33,7 @@ impl Arguments {
                 .iter()
                 .find(|member| member.name == name)
                 .filter(is_json);
-            // A text that is not JSON is refused later, as a text.
+            // A text that is not JSON is refused later, because it is not an object.
             member
                 .and_then(|_| serde_json::from_str(text).ok())
                 .unwrap_or_else(|| Value::from(text))
@@ -48,10 +48,10 @@ impl Arguments {
         Self::checked(operation, members.collect())
     }
 
-    /// Members of a JSON object; an empty body has none.
+    /// Makes arguments from the members of a JSON object; an empty body has none.
     ///
     /// # Errors
-    /// As [`Arguments::from_texts`], and for what is no JSON object.
+    /// As [`Arguments::from_texts`], and for a body that is no JSON object.
     pub fn from_json(operation: Operation, body: &[u8]) -> Result<Self, ControlError> {
         if body.is_empty() {
             return Self::checked(operation, Map::new());
@@ -117,37 +117,37 @@ impl Arguments {
         }
     }
 
-    /// The operation.
+    /// Returns the operation.
     #[must_use]
     pub fn operation(&self) -> Operation {
         self.operation
     }
 
-    /// The members as a JSON object.
+    /// Returns the members as a JSON object.
     #[must_use]
     pub fn to_json(&self) -> String {
         Value::from(self.members.clone()).to_string()
     }
 
-    /// A text.
+    /// Returns the text of a member.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.members.get(name)?.as_str()
     }
 
-    /// A number.
+    /// Returns the number of a member.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.members.get(name)?.as_u64()
     }
 
-    /// True if a flag is set.
+    /// Returns true if a flag is set.
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         self.members.get(name).is_some_and(|value| value == true)
     }
 
-    /// The JSON of an object.
+    /// Returns the JSON text of a member that is an object.
     #[must_use]
     pub fn object(&self, name: &str) -> Option<String> {
         Some(
@@ -158,10 +158,10 @@ impl Arguments {
         )
     }
 
-    /// A text that stands for a value.
+    /// Parses the text of a member.
     ///
     /// # Errors
-    /// [`ControlError::Wrong`], which names the member, if it does not.
+    /// [`ControlError::Wrong`], which names the member, if the text cannot be parsed.
     pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, ControlError> {
         let parse = |text: &str| {
             text.parse()
@@ -170,10 +170,10 @@ impl Arguments {
         self.text(name).map(parse).transpose()
     }
 
-    /// An instant in UTC, with or without a fraction of the second.
+    /// Parses a member as an instant in UTC, with or without a fraction of the second.
     ///
     /// # Errors
-    /// [`ControlError::Wrong`], which names the member, if it is none.
+    /// [`ControlError::Wrong`], which names the member, if the text is no instant.
     pub fn instant(&self, name: &str) -> Result<Option<Timestamp>, ControlError> {
         let parse = |text: &str| match Timestamp::parse_with_precision(text) {
             Ok((instant, _)) => Ok(instant),
@@ -182,18 +182,18 @@ impl Arguments {
         self.text(name).map(parse).transpose()
     }
 
-    /// The seed of a story: the number that is given, or one that is drawn, so that the same story
-    /// can be told again.
+    /// Returns the seed of a story: the given number, or a random one. The caller reports it, so
+    /// that the same story can be repeated.
     #[must_use]
     pub fn seed(&self) -> u64 {
         // 32 bits are short enough to be copied by hand.
         self.number("seed").unwrap_or_else(|| jitter() >> 32)
     }
 
-    /// A number that fits another type.
+    /// Returns the number of a member as another type.
     ///
     /// # Errors
-    /// [`ControlError::Wrong`], which names the member, if it does not fit.
+    /// [`ControlError::Wrong`], which names the member, if the number does not fit.
     pub fn fitting<T: TryFrom<u64>>(&self, name: &str) -> Result<Option<T>, ControlError> {
         let fit = |number: u64| {
             T::try_from(number).map_err(|_| {

@@ -1,4 +1,4 @@
-//! A bank's data, as the control needs it.
+//! The interface between the control and a bank's data.
 
 use super::arguments::Arguments;
 use super::error::ControlError;
@@ -23,11 +23,12 @@ pub trait BankData: Debug + Send + Sync {
     /// a JSON object.
     ///
     /// # Errors
-    /// [`ControlError`]. Nothing was changed, unless the bank itself failed.
+    /// [`ControlError`]. Nothing was changed, unless the bank itself failed
+    /// ([`ControlError::Failed`]).
     fn carry_out<'a>(&'a self, arguments: &'a Arguments) -> DataFuture<'a, Value>;
 
-    /// Forgets what happened to one customer or to all: entries, messages, tokens and counted
-    /// calls.
+    /// Drops everything that happened to one customer or to all: entries, messages, tokens and
+    /// counted calls.
     ///
     /// # Errors
     /// [`ControlError::Unknown`] if there is no such customer. Nothing was changed.

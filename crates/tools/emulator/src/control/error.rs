@@ -4,20 +4,21 @@ use bankrail_values::StoreError;
 use http::StatusCode;
 
 /// The reason why an operation was not carried out. Nothing was changed, unless the bank itself
-/// failed in the middle of it ([`ControlError::Failed`]): then what was done before stays.
+/// failed during the operation ([`ControlError::Failed`]), which is then not undone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ControlError {
-    /// An argument is wrong. The text has the expected and the found value.
+    /// An argument is wrong. The text contains the expected and the found value.
     #[error("{0}")]
     Wrong(String),
-    /// The subject of the operation does not exist. The text has the expected and the found value.
+    /// The subject of the operation does not exist. The text contains the expected and the found
+    /// value.
     #[error("{0}")]
     Unknown(String),
-    /// The assertion does not hold. The text has the expected and the found value.
+    /// The assertion does not hold. The text contains the expected and the found value.
     #[error("{0}")]
     NotSo(String),
-    /// The bank cannot do it: what failed.
+    /// The bank failed to carry out the operation. The text names what failed.
     #[error("{0}")]
     Failed(String),
 }

@@ -9,7 +9,7 @@ use http::header::{ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHEN
 use http::{HeaderName, HeaderValue, Method, Response, StatusCode};
 use serde_json::{Value, json};
 
-/// The maximum number of bytes of a request's body: those of a file of bookings.
+/// The maximum number of bytes of a request's body: enough for a file of bookings.
 const MAX_BODY: usize = 8 * 1024 * 1024;
 
 #[derive(Clone, Debug)]
@@ -23,8 +23,8 @@ type Refusal = (StatusCode, String, Option<(HeaderName, HeaderValue)>);
 
 impl Control {
     /// Serves each [`Operation`] as `POST /_bank/NAME` with its arguments as a JSON object. Clients
-    /// send this token as `Authorization: Bearer …`. Every answer is a JSON object; a refusal has
-    /// the text member `error`.
+    /// send `token` as `Authorization: Bearer …`. Every answer is a JSON object; a refusal has the
+    /// text member `error`.
     ///
     /// | status | why |
     /// |---|---|

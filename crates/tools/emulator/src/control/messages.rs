@@ -1,4 +1,4 @@
-//! The bank's messages to its customers, as the control sends, lists and resends them.
+//! The operations that send, list and resend the bank's messages to its customers.
 
 use super::{Arguments, Control, ControlError};
 use crate::ids::Ids;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 /// The age of a story's beginning: each story has a message a day.
 const STORY_AGE: Duration = Duration::from_secs(10 * 24 * 3600);
 
-/// The longest that [`Control::send`] waits: less than a server allows for a request.
+/// The maximum wait of [`Control::send`], which is less than a server allows for a request.
 const MAX_WAIT_SECONDS: u64 = 50;
 
 /// The pause between two looks at a message that is waited for.
@@ -87,7 +87,7 @@ impl Control {
         Ok(answer)
     }
 
-    /// Stores the messages: all or none, as far as they can be checked before.
+    /// Stores all messages, or none if the check of one fails.
     pub(super) async fn send(&self, arguments: &Arguments) -> Result<Value, ControlError> {
         let dispatcher = self.0.emulator.dispatcher();
         let endpoint = endpoint(arguments)?;
@@ -97,7 +97,8 @@ impl Control {
                 "wait: expected at most {MAX_WAIT_SECONDS}, found {wait}"
             )));
         }
-        // All are prepared before the first is stored, so that a wrong one stops none half way.
+        // Prepares all messages before the first is stored, so that a wrong message does not leave
+        // others stored.
         let mut outgoing = Vec::new();
         let (messages, seed) = self.messages_to_send(arguments)?;
         for Webhook { message, headers } in messages {
@@ -114,7 +115,7 @@ impl Control {
             for message in &outgoing {
                 numbers.push(self.enqueue(message).await?.get());
             }
-            // Stored past the dispatcher, which does not notice it by itself.
+            // Wakes the dispatcher, because the messages were stored without it.
             dispatcher.wake();
             return Ok(json!({ "numbers": numbers, "seed": seed }));
         }
@@ -181,8 +182,8 @@ impl Control {
         }
     }
 
-    /// Waits for the first delivery of a message. Returns whether the message is delivered, and
-    /// what came back or holds it up.
+    /// Waits for the first delivery of a message. Returns true if the message is delivered, with a
+    /// description of the answer or of the obstacle.
     async fn first_delivery(
         &self,
         id: EntryId,
@@ -191,7 +192,7 @@ impl Control {
     ) -> Result<(bool, String), ControlError> {
         let outbox = &self.0.emulator.outbox;
         loop {
-            // The deliveries first: the state that is read after them is not older.
+            // Reads the deliveries first, so that the state that is read afterwards is not older.
             if let Some(delivery) = outbox.deliveries(id).await?.last() {
                 let summary = outbox.summary(id).await?.ok_or_else(|| unknown(id))?;
                 let is_delivered = summary.state == OutboxState::Delivered;
@@ -203,8 +204,8 @@ impl Control {
                 return Ok((is_delivered, format!("{}{stays}", outcome(delivery))));
             }
             if let Some(why) = self.held(endpoint).await? {
-                // The answer to this very message may be what holds the endpoint: the message is
-                // leased until that answer is recorded.
+                // The answer to this message may itself have paused the endpoint. In that case, the
+                // message is leased until the answer is recorded.
                 let summary = outbox.summary(id).await?.ok_or_else(|| unknown(id))?;
                 let is_leased = summary
                     .leased_until
@@ -220,7 +221,7 @@ impl Control {
         }
     }
 
-    /// Returns why nothing is delivered to an endpoint now, if that is so.
+    /// Returns the reason why nothing is delivered to an endpoint now, if there is one.
     async fn held(&self, endpoint: &EndpointId) -> Result<Option<String>, ControlError> {
         let outbox = &self.0.emulator.outbox;
         let stopped = outbox.stopped_endpoints().await?;
@@ -360,7 +361,7 @@ fn shown(message: &OutboxSummary) -> Value {
     })
 }
 
-/// Describes what came back from a delivery.
+/// Describes the result of a delivery.
 fn outcome(record: &DeliveryRecord) -> String {
     let what = match (record.note, record.status) {
         (None, _) => "delivered",

@@ -1,4 +1,4 @@
-//! The operations on a bank: what a program can ask its control for.
+//! The operations that programs can carry out on a bank through its control.
 
 use crate::call::Endpoint;
 use crate::story;
@@ -36,7 +36,7 @@ pub enum Operation {
     AssertCalls,
     /// Empties the journal.
     ForgetCalls,
-    /// Books on an account.
+    /// Books entries on an account.
     Book,
     /// Lists messages.
     Messages,
@@ -46,7 +46,7 @@ pub enum Operation {
     Send,
     /// Delivers messages once more.
     Resend,
-    /// Drops a message.
+    /// Drops a message without delivering it.
     Drop,
     /// Stops deliveries to an endpoint.
     Pause,
@@ -56,15 +56,15 @@ pub enum Operation {
     Customers,
     /// Adds a customer.
     AddCustomer,
-    /// Gives a customer a new API key.
+    /// Replaces the API key of a customer.
     RotateApiKey,
     /// Lists the keys that sign webhooks.
     Keys,
     /// Replaces the key that signs webhooks.
     RotateKey,
-    /// Forgets what happened.
+    /// Drops everything that happened.
     Reset,
-    /// Keeps what happened.
+    /// Stores the present state as a snapshot.
     Snapshot,
     /// Restores a snapshot.
     Seed,
@@ -80,7 +80,8 @@ impl Operation {
     /// All operations.
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
-    /// Returns the name of the operation: that of its command, and the last part of its path.
+    /// Returns the name of the operation: which is that of its command, and the last part of its
+    /// path.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
@@ -133,8 +134,8 @@ impl Operation {
         }
     }
 
-    /// True if the operation acts on stored data alone: it can be carried out while the bank does
-    /// not run.
+    /// Returns true if the operation acts only on stored data, so that it can be carried out while
+    /// the bank does not run.
     #[must_use]
     pub const fn acts_on_data(self) -> bool {
         !matches!(
@@ -551,7 +552,7 @@ pub struct Member {
     pub is_required: bool,
     /// A sentence about the value.
     pub about: &'static str,
-    /// Returns the only texts that the value may be; none if it may be any.
+    /// Returns the texts that the value may have; empty if any text is allowed.
     pub values: fn() -> Vec<&'static str>,
 }
 
@@ -602,11 +603,11 @@ impl Member {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberKind {
-    /// A text.
+    /// A text of one line.
     Text,
     /// A text of several lines: on a command line, the name of a file.
     Lines,
-    /// A whole number from 0 on.
+    /// A whole number, 0 or more.
     Number,
     /// True or false.
     Flag,

@@ -1,4 +1,4 @@
-//! A mandate's life.
+//! The story of a mandate.
 
 use super::{Life, Teller, user};
 use crate::webhook::Webhook;
@@ -134,7 +134,7 @@ pub(super) const LIVES: [Life<MandateStory>; 6] = [
 ];
 
 impl MandateStory {
-    /// A mandate that is not created yet, with identifiers from a seed.
+    /// Returns a mandate that is not created yet, with identifiers from a seed.
     #[must_use]
     pub fn new(seed: u64, clock: Arc<dyn Clock>) -> Self {
         let teller = Teller::new(seed, clock);
@@ -159,7 +159,7 @@ impl MandateStory {
         self.id
     }
 
-    /// The state after the last step.
+    /// Returns the state after the last step.
     #[must_use]
     pub fn state(&self) -> MandateState {
         self.state
@@ -177,9 +177,9 @@ impl MandateStory {
         self.creation_outcome()
     }
 
-    /// The outcome of the creation after its end: the same request as that of
-    /// [`MandateStory::created`], moved on from `PEND`. A receiver handles it as news, not as a
-    /// conflict.
+    /// Returns the outcome of the creation after its end: it is about the same request as that of
+    /// [`MandateStory::created`], which has left `PEND`. A receiver handles it as a new result, not
+    /// as a conflict.
     ///
     /// # Panics
     /// If the creation has not ended.
@@ -295,7 +295,7 @@ impl MandateStory {
         self.amendment_ended(Trigger::AmendmentExpired, ActionStatus::TimedOut)
     }
 
-    /// The outcome of the amendment after its end, moved on from `PEND`.
+    /// Returns the outcome of the amendment after its end, when it has left `PEND`.
     ///
     /// # Panics
     /// If no amendment has ended.
@@ -384,7 +384,7 @@ impl MandateStory {
         self.changed(MandateState::Cancelled)
     }
 
-    /// The payer asks about the mandate: a new case.
+    /// The payer queries the mandate, which opens a new case.
     ///
     /// # Panics
     /// If the mandate is not created.
@@ -409,7 +409,8 @@ impl MandateStory {
         self.query()
     }
 
-    /// The bank reminds of the last query, which has no resolution yet: `reminder_count` rises by 1.
+    /// The bank sends a reminder of the last query, which has no resolution yet: `reminder_count`
+    /// rises by 1.
     ///
     /// # Panics
     /// If there is no query, or after 99 reminders.
@@ -421,7 +422,7 @@ impl MandateStory {
         self.query()
     }
 
-    /// The payer is not content with the resolution of the last query: the case is opened again,
+    /// The payer is not satisfied with the resolution of the last query: the case is opened again,
     /// without reminders.
     ///
     /// # Panics
@@ -484,7 +485,7 @@ impl MandateStory {
             .action_identification(action)
     }
 
-    /// The outcome of the creation, with the status that it has reached.
+    /// Returns the outcome of the creation, with the present status of the creation.
     fn creation_outcome(&self) -> Webhook {
         let creation = self.creation.as_ref().expect("the creation was requested");
         let mandate = match creation.status {
@@ -501,7 +502,7 @@ impl MandateStory {
         Webhook::new(outcome, self.teller.answering(&creation.request))
     }
 
-    /// The outcome of the last amendment, with the status that it has reached.
+    /// Returns the outcome of the last amendment, with the present status of the amendment.
     #[track_caller]
     fn amendment_outcome(&self) -> Webhook {
         let amendment = self
@@ -576,7 +577,7 @@ impl MandateStory {
         self.done(ActionType::StatusChange)
     }
 
-    /// The outcome of a request that needs no payer.
+    /// Returns the outcome of a request that needs no payer.
     fn done(&self, action_type: ActionType) -> Webhook {
         let request = self.teller.request();
         let outcome = self

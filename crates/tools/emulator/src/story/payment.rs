@@ -1,4 +1,4 @@
-//! A payment's life.
+//! The story of a payment.
 
 use super::{Life, STEP_INTERVAL, Teller, user};
 use crate::webhook::Webhook;
@@ -65,7 +65,7 @@ pub(super) const LIVES: [Life<PaymentStory>; 4] = [
 ];
 
 impl PaymentStory {
-    /// An instruction of 10.00 AUD that was received, with identifiers from a seed.
+    /// Returns a received instruction of 10.00 AUD, with identifiers from a seed.
     #[must_use]
     pub fn new(seed: u64, clock: Arc<dyn Clock>) -> Self {
         let teller = Teller::new(seed, clock);
@@ -90,7 +90,7 @@ impl PaymentStory {
         }
     }
 
-    /// The amount instructed, such as `12.50 AUD`.
+    /// Sets the amount instructed, such as `12.50 AUD`.
     ///
     /// # Panics
     /// If the text is no amount of money.
@@ -104,7 +104,7 @@ impl PaymentStory {
         self
     }
 
-    /// The mandate under which it is paid.
+    /// Sets the mandate under which the payment is made.
     #[must_use]
     pub fn of_mandate(mut self, mandate: MandateId) -> Self {
         self.mandate = Some(mandate);
@@ -117,7 +117,7 @@ impl PaymentStory {
         self.instruction.instruction_identification()
     }
 
-    /// The state after the last outcome.
+    /// Returns the state after the last outcome.
     #[must_use]
     pub fn state(&self) -> PaymentState {
         match self.instruction.status() {
@@ -153,7 +153,7 @@ impl PaymentStory {
         self.tell(&PaymentCondition::Delayed)
     }
 
-    /// Settled: `ACSC`.
+    /// The payment is settled: `ACSC`.
     ///
     /// # Panics
     /// If the rules do not allow it after the last outcome.
@@ -162,7 +162,8 @@ impl PaymentStory {
         self.tell(&PaymentCondition::Settled)
     }
 
-    /// Rejected for a reason of 1 to 4 characters from an external list, such as `AM04`: `RJCT`.
+    /// The payment is rejected for a reason of 1 to 4 characters from an external list, such as
+    /// `AM04`: `RJCT`.
     ///
     /// # Panics
     /// If the rules do not allow it after the last outcome, or if the reason is too long.

@@ -26,8 +26,8 @@ const LINES: [(BookingKind, &str, &str); 4] = [
 ];
 
 impl ShopStory {
-    /// Eight to fifteen bookings on a day, the last two of them the day's card payments and the
-    /// fee. The same seed and day give the same bookings, each with a reference under which a
+    /// Returns eight to fifteen bookings of a day, the last two of them the day's card payments and
+    /// the fee. The same seed and day give the same bookings, each with a reference under which a
     /// ledger books it once.
     #[must_use]
     pub fn day(seed: u64, currency: Currency, day: Date) -> Vec<Booking> {

@@ -4,7 +4,7 @@ use bankrail_statement::{AccountId, MaxEntries, SortOrder, StatementRequest};
 use bankrail_values::Currency;
 use std::time::Duration;
 
-/// The references and narratives of all pages of an account's statement.
+/// Returns the references and narratives of all pages of an account's statement.
 async fn listed(client: &Client, request: StatementRequest) -> Vec<String> {
     let statement = client.statements().pages(request).collect().await.unwrap();
     assert!(
@@ -176,8 +176,8 @@ async fn limits_follow_the_clock() {
     for _ in 0..25 {
         client.statements().page(&request(&bank)).await.unwrap();
     }
-    // The client itself does not send what the limits do not allow; a new one does not know of the
-    // calls.
+    // A client does not send calls that exceed the limits by its own count; a new client does not
+    // know of the earlier calls.
     let held = client.statements().page(&request(&bank)).await.unwrap_err();
     assert!(matches!(held.reason, CallErrorKind::HeldBack), "{held:?}");
     let refused = bank.client().statements().page(&request(&bank)).await;

@@ -36,7 +36,7 @@ async fn a_biller_is_tested_in_a_few_lines() -> Result<(), Box<dyn Error>> {
         handler,
         PollerOptions::new(),
     );
-    // Two payments that nothing tells apart are two, and no poll imports one twice.
+    // Two payments that cannot be distinguished are imported as two, and no poll imports one twice.
     let dues = FakeBooking::new("10.00 AUD")
         .narrative("dues")
         .without_reference();

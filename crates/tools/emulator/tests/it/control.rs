@@ -1,4 +1,4 @@
-//! A bank that is steered while it runs, over HTTP as programs in other languages do it.
+//! The control of a running bank over HTTP, as programs in other languages use it.
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -122,7 +122,7 @@ impl World {
         said
     }
 
-    /// The status of a token request of a customer, and the token.
+    /// Returns the status of a token request of a customer, and the token.
     async fn token(&self, code: &str) -> (u16, Option<String>) {
         let options = AssertionOptions::new().jwt_id(JwtId::Random);
         let builder = AssertionBuilder::new(
@@ -178,7 +178,8 @@ async fn limits_tokens_and_days_follow_the_clock() {
     assert!(statement.contains("2030-02-01"), "{statement}");
     world.fine("step-clock", json!({ "seconds": 3600 })).await;
     assert_eq!(world.statement(&token).await.0, 401, "an hour later");
-    // A program that takes the real time is refused only if that was asked for.
+    // The assertion of a program that uses the real time is refused only if `judge_assertions` is
+    // set.
     world
         .fine("set-clock", json!({ "assertions": "bank" }))
         .await;
@@ -486,13 +487,13 @@ async fn strangers_and_nonsense_are_refused_in_json() {
     world.token("ACME").await;
 }
 
-/// Receivers of ACME that acknowledge every message, and keep what they were sent.
+/// Receivers of ACME that acknowledge every message, and record the requests.
 async fn receivers(world: &World) -> Arc<Mutex<Vec<String>>> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keep = kept.clone();
-    // It answers with what it was sent, its key too.
+    // The receiver echoes the request, including its API key.
     let router = Router::new().fallback(move |method: Method, headers: http::HeaderMap, body: String| {
-        // A dispatcher asks by `HEAD` whether a receiver that failed is up again.
+        // A dispatcher sends `HEAD` to find out if a failed receiver is up again.
         if method != Method::HEAD {
             keep.lock().unwrap().push(body);
         }
@@ -688,7 +689,7 @@ async fn the_journal_has_deliveries_as_they_were_meant_and_answered() {
     );
     let secret = "key-of-the-receivers";
     assert!(!journal.to_string().contains(secret), "{journal}");
-    // Nobody is there any more.
+    // No receiver listens there any more.
     let nowhere = EndpointUrl::danger_allow_http_on_loopback("http://127.0.0.1:1").unwrap();
     let (signing, encryption) = keys();
     let sealer = world.emulator.sealer(None, signing, encryption);
@@ -761,7 +762,8 @@ async fn messages_are_sent_listed_and_sent_again() {
     world
         .fine("send", json!({ "endpoint": "acme", "message": message }))
         .await;
-    // Without a seed each story is another one; with one, the same at another time is refused.
+    // Without a seed, each story is a different one; with a seed, the same story at another time is
+    // refused.
     let mut seeds = Vec::new();
     for _ in 0..2 {
         let story = json!({ "endpoint": "acme", "story": "payment" });
@@ -862,7 +864,7 @@ async fn a_reset_puts_everything_back() {
     );
 }
 
-/// A request whose body is short, longer than any endpoint takes, or does not end.
+/// Returns a request whose body is short, longer than any endpoint takes, or does not end.
 fn with_body(path: &str, api_key: &str, content_type: &str, body: &str) -> Request<Body> {
     let body = match body {
         "short" => Body::from("{"),
@@ -881,7 +883,7 @@ fn with_body(path: &str, api_key: &str, content_type: &str, body: &str) -> Reque
 #[tokio::test(start_paused = true)]
 async fn a_bank_with_a_journal_refuses_in_the_same_order_as_one_without() {
     let (with, without) = (World::new(), World::with_journal(false));
-    // An order that the calls do not meet changes nothing either.
+    // An order for other calls changes nothing either.
     let order = json!({ "fault": "statement-500", "customer": "OTHER" });
     with.fine("add-fault", order).await;
     let form = "application/x-www-form-urlencoded";

@@ -1,4 +1,4 @@
-//! Each fault as the client sees it.
+//! Each fault from the client's point of view.
 
 use bankrail_client::{AnswerForm, CallError, CallErrorKind, Client, ExchangeError};
 use bankrail_emulator::{Endpoint, FakeBank, FakeBankOptions, FakeBooking, Fault};
@@ -21,7 +21,7 @@ async fn bank() -> (FakeBank, Client) {
     (bank, client)
 }
 
-/// The error of a statement call that meets the fault, and the bank's line about it.
+/// Returns the error of a statement call that meets the fault, and the bank's line about it.
 async fn statement_error(fault: Fault) -> (CallError, String) {
     let (bank, client) = bank().await;
     bank.fail(Endpoint::Statement, fault);
@@ -29,7 +29,7 @@ async fn statement_error(fault: Fault) -> (CallError, String) {
     let error = client.statements().page(&request).await.unwrap_err();
     assert!(bank.faults_left().is_empty());
     let line = bank.calls().last().unwrap().to_string();
-    // The next call is served as ever.
+    // The next call is served as usual.
     bank.clock().advance(Duration::from_secs(7200));
     assert_eq!(
         client
@@ -331,7 +331,7 @@ async fn a_body_that_drips_ends_with_the_clients_patience() {
         ),
         "{error:?}"
     );
-    // Without a pause it is only an unusual division.
+    // Without a pause, the answer is only divided in an unusual way.
     bank.fail(
         Endpoint::Statement,
         Fault::SlowDrip {
@@ -409,7 +409,7 @@ async fn clocks_that_disagree() {
 const APART: Duration = Duration::from_secs(90);
 
 /// Answers with members of the wrong type, of another shape, or of another kind altogether: each is
-/// an error that says what was expected, and none is called again.
+/// an error that states what was expected, and the client does not retry.
 #[tokio::test]
 async fn answers_of_the_wrong_types() {
     const KEY: &str = "0b7c2f6e-8a1d-41eb-8dcd-0242ac130003";
@@ -479,7 +479,7 @@ async fn answers_of_the_wrong_types() {
     }
 }
 
-/// The error and its causes.
+/// Returns the error and its causes.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -490,7 +490,7 @@ fn chain(error: &dyn Error) -> String {
     text
 }
 
-/// The entries of a page that meets the fault.
+/// Returns the entries of a page that meets the fault.
 async fn page_with(bank: &FakeBank, fault: Fault) -> Vec<String> {
     bank.fail(Endpoint::Statement, fault);
     bank.clock().advance(Duration::from_secs(3600));
@@ -527,7 +527,7 @@ async fn answers_that_a_client_refuses() {
             "{line} {error:?}"
         );
     }
-    // The token is over by the bank's clock: the client gets another one.
+    // The token has expired by the bank's clock, so the client gets another one.
     let (bank, client) = bank().await;
     bank.fail(Endpoint::Statement, Fault::ClockAhead);
     client

@@ -1,5 +1,5 @@
-//! Stories are true: each message is one that the sender's rules allow, without a finding, and the
-//! histories that a receiver keeps follow them without a gap.
+//! Stories are consistent: each message is allowed by the sender's rules and has no finding, and
+//! the histories of a receiver follow the stories without a gap.
 
 use bankrail_emulator::{MandateStory, PaymentStory, Webhook, story};
 use bankrail_mailbox::DuplicateKey;

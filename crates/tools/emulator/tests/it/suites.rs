@@ -11,7 +11,7 @@ use bankrail_values::{Currency, Date};
 
 const DAY: &str = "2026-03-02";
 
-/// A ledger with five entries, two of them alike, and what the suite may expect of it.
+/// Returns a ledger with five entries, two of them alike, and what the suite may expect of it.
 fn ledger() -> (FakeLedger, LedgerFixture, AccountId) {
     let ledger = FakeLedger::new();
     let (customer, account, day) = (

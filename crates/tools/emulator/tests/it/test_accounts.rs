@@ -75,7 +75,7 @@ async fn each_test_account_has_its_currency_and_its_entries_and_no_other_account
     }
 }
 
-/// The parties, the virtual account and the text of an entry.
+/// Returns the parties, the virtual account and the text of an entry.
 fn narrative(entry: &Entry) -> (bool, Option<String>, String) {
     let parties = entry
         .transactions()

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
-/// A bank and the inbox of the receivers that it delivers to.
+/// Returns a bank and the inbox of the receivers that it delivers to.
 async fn receivers(bank: &FakeBank) -> MemoryInbox {
     let inbox = MemoryStore::new().inbox();
     serve(bank, &inbox).await;
