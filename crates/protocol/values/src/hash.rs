@@ -4,9 +4,9 @@ use crate::ValueError;
 use std::fmt::{self, Write as _};
 
 /// Declares a type for a hash of 32 bytes with `from_bytes`, `as_bytes`, `From<[u8; 32]>`, and a
-/// `Debug` that shows the first four bytes. With `@type`, the caller implements `Debug`. Its text
-/// form (`Display`, `FromStr`) is 64 hexadecimal digits, read in either case and written in lower
-/// case.
+/// `Debug` that shows the first four bytes. With `@type`, the caller implements `Debug`. The
+/// text form of a hash (`Display`, `FromStr`) is 64 hexadecimal digits, read in either case and
+/// written in lower case.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! hash_value {
