@@ -4,7 +4,8 @@ use bankrail::camt052::IsoDateTime;
 use bankrail::values::Timestamp;
 use time::{OffsetDateTime, UtcOffset};
 
-/// A time as it is written, and, where it has an offset, in UTC and in the zone of the machine.
+/// Returns a time as it is written, and, where it has an offset, in UTC and in the zone of the
+/// machine.
 pub(crate) fn moment(at: &IsoDateTime) -> String {
     match at.offset().and_then(|_| at.to_time(UtcOffset::UTC)) {
         Some(instant) => format!("{at} ({})", both(instant)),
@@ -12,7 +13,8 @@ pub(crate) fn moment(at: &IsoDateTime) -> String {
     }
 }
 
-/// A date, or a date and time to the second, that a document wrote: `2021-07-29 17:10:05 +10:00`.
+/// Returns a date, or a date and time to the second, that a document wrote: `2021-07-29 17:10:05
+/// +10:00`.
 pub(crate) fn readable(written: &str) -> String {
     let Some((day, rest)) = written.split_once('T') else {
         return written.to_owned();
@@ -23,12 +25,12 @@ pub(crate) fn readable(written: &str) -> String {
     format!("{day} {time} {offset}").trim_end().to_owned()
 }
 
-/// An instant in UTC and in the zone of the machine.
+/// Returns an instant in UTC and in the zone of the machine.
 pub(crate) fn instant(at: Timestamp) -> String {
     both(at.to_time())
 }
 
-/// `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine where that is
+/// Returns `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine where that is
 /// another.
 fn both(at: OffsetDateTime) -> String {
     // Some systems do not reveal their zone.

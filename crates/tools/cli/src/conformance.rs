@@ -243,8 +243,8 @@ fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure
     more.try_for_each(|line| output.line(output.paint(Style::Dim, line)))
 }
 
-/// The failure of a command whose judge came to no judgement. `unreachable` is what to do when
-/// nobody answers, `only` the rows that were selected.
+/// Returns the failure of a command whose judge came to no judgement. `unreachable` is what to do
+/// when nobody answers, `only` the rows that were selected.
 fn failure(error: &JudgeError, unreachable: &str, only: &[RowSelection]) -> Failure {
     let next = match error {
         JudgeError::Address => "give one such as https://bank.example",
@@ -276,7 +276,8 @@ fn failure(error: &JudgeError, unreachable: &str, only: &[RowSelection]) -> Fail
     Failure::unable(causes(error), next)
 }
 
-/// The certificate authorities in a PEM file, or else those of the system; with `system`, both.
+/// Returns the certificate authorities in a PEM file, or else those of the system; with `system`,
+/// both.
 fn roots(path: Option<&str>, system: bool) -> Result<TlsRoots, Failure> {
     let Some(path) = path else {
         return Ok(TlsRoots::Platform);
@@ -292,7 +293,7 @@ fn roots(path: Option<&str>, system: bool) -> Result<TlsRoots, Failure> {
 /// The bytes of a file of certificates that are read.
 const MAX_ROOTS_BYTES: usize = 1 << 20;
 
-/// The header of the API key.
+/// Returns the header of the API key.
 fn api_key_header(name: Option<&str>) -> Result<HeaderName, Failure> {
     let Some(name) = name else { return Ok(API_KEY) };
     HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
@@ -304,7 +305,7 @@ fn api_key_header(name: Option<&str>) -> Result<HeaderName, Failure> {
     })
 }
 
-/// The value of a setting, or a failure if it was not given.
+/// Returns the value of a setting, or a failure if it was not given.
 fn needed<T>(found: Option<T>, what: &str, next: &str) -> Result<T, Failure> {
     found.ok_or_else(|| Failure::unable(format_args!("{what}, found none"), next))
 }

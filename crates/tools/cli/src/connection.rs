@@ -84,7 +84,8 @@ fn after_options(error: &ClientOptionsError) -> &'static str {
     }
 }
 
-/// A secret of the command line: the text itself, or the first line of the file after an `@`.
+/// Returns a secret of the command line: the text itself, or the first line of the file after an
+/// `@`.
 pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>, Failure> {
     let Some(file) = given.strip_prefix('@') else {
         return Ok(Zeroizing::new(given.to_owned()));
@@ -105,7 +106,7 @@ pub(crate) fn given_secret(given: &str, name: &str) -> Result<Zeroizing<String>,
     }
 }
 
-/// The API key of `--api-key`, or that of the environment variable `BANKRAIL_API_KEY`.
+/// Returns the API key of `--api-key`, or that of the environment variable `BANKRAIL_API_KEY`.
 pub(crate) fn given_api_key(option: Option<&str>) -> Result<Option<Zeroizing<String>>, Failure> {
     match option {
         Some(given) => given_secret(given, "an API key").map(Some),
@@ -116,14 +117,14 @@ pub(crate) fn given_api_key(option: Option<&str>) -> Result<Option<Zeroizing<Str
     }
 }
 
-/// The proxy of `--proxy`, which may have a password, and the hosts of `--no-proxy`.
+/// Returns the proxy of `--proxy`, which may have a password, and the hosts of `--no-proxy`.
 pub(crate) fn given_proxy(given: &str, except: Option<&str>) -> Result<Proxy, Failure> {
     let text = given_secret(given, "a proxy")?;
     let proxy = Proxy::parse(&text).and_then(|proxy| proxy.except(except.unwrap_or_default()));
     proxy.map_err(|error| Failure::unable(causes(&error), "correct --proxy or --no-proxy"))
 }
 
-/// The certificate of `--client-certificate`, with its private key.
+/// Returns the certificate of `--client-certificate`, with its private key.
 pub(crate) fn given_certificate(path: &str) -> Result<ClientCertificate, Failure> {
     warn_if_exposed(Path::new(path));
     let pem = input::read_text(path, CertificateFiles::MAX_BYTES)?;

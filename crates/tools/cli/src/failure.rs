@@ -25,7 +25,7 @@ impl Outcome {
         self.max(other)
     }
 
-    /// [`Outcome::Findings`] if there are any.
+    /// Returns [`Outcome::Findings`] if there are any.
     pub(crate) fn of_findings(any: bool) -> Self {
         if any { Self::Findings } else { Self::Fine }
     }
@@ -54,18 +54,18 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// A refusal, and what to do next.
+    /// Returns a refusal, and what to do next.
     pub(crate) fn refused(what: impl Display, next: impl Display) -> Self {
         Self::Refused(format!("{what}; {next}"))
     }
 
-    /// A command that cannot be carried out, and what to do next.
+    /// Returns a command that cannot be carried out, and what to do next.
     pub(crate) fn unable(what: impl Display, next: impl Display) -> Self {
         Self::Unable(format!("{what}; {next}"))
     }
 
-    /// A command that cannot be carried out because of an error, and what to do next unless a limit
-    /// of the process is the cause.
+    /// Returns a command that cannot be carried out because of an error, and what to do next unless
+    /// a limit of the process is the cause.
     pub(crate) fn caused(
         error: &(dyn Error + 'static),
         what: impl Display,
@@ -77,7 +77,7 @@ impl Failure {
         }
     }
 
-    /// The same failure of a file that the command needs and does not judge.
+    /// Returns the same failure of a file that the command needs and does not judge.
     pub(crate) fn into_unable(self) -> Self {
         match self {
             Self::Refused(line) => Self::Unable(line),
@@ -85,7 +85,7 @@ impl Failure {
         }
     }
 
-    /// The line for standard error, and the exit status.
+    /// Returns the line for standard error, and the exit status.
     pub(crate) fn into_parts(self) -> (Option<String>, ExitCode) {
         match self {
             Self::Refused(line) => (Some(line), ExitCode::from(1)),
@@ -106,7 +106,7 @@ pub(crate) fn with_options(reason: &str, lenient: &str) -> String {
         })
 }
 
-/// The limit of the process that an error or one of its causes has met, and what to do.
+/// Returns the limit of the process that an error or one of its causes has met, and what to do.
 #[cfg(unix)]
 fn limit_reached(error: &(dyn Error + 'static)) -> Option<String> {
     use rustix::io::Errno;

@@ -124,8 +124,8 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// The file, locked for this process; `None` if another process holds the lock at each of this many
-/// tries, 50 ms apart.
+/// Returns the file, locked for this process; `None` if another process holds the lock at each of
+/// this many tries, 50 ms apart.
 pub(crate) fn take_lock(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
     let failed = |error: io::Error| {
         Failure::caused(
@@ -146,9 +146,9 @@ pub(crate) fn take_lock(path: &Path, tries: u32) -> Result<Option<File>, Failure
     Ok(None)
 }
 
-/// The file whose lock stands for a database: beside it, also if `database` is a symbolic link to
-/// that of another folder. A database with several names is refused: each name would have a lock,
-/// and a journal of SQLite, of its own.
+/// Returns the file whose lock stands for a database: beside it, also if `database` is a symbolic
+/// link to that of another folder. A database with several names is refused: each name would have a
+/// lock, and a journal of SQLite, of its own.
 pub(crate) fn lock_of(database: &Path) -> Result<PathBuf, Failure> {
     let failed = |error| unwritable(database, &error);
     let mut place = database.to_owned();
@@ -199,8 +199,8 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
         .map_err(|error| unwritable(path, &error))
 }
 
-/// A file in the folder of `path`, under another name until it is whole. It has those permissions
-/// of `mode` that the umask leaves.
+/// Returns a file in the folder of `path`, under another name until it is whole. It has those
+/// permissions of `mode` that the umask leaves.
 pub(crate) fn unnamed(path: &Path, mode: u32) -> io::Result<Unfinished> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial-");

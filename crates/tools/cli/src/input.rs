@@ -94,7 +94,7 @@ pub(crate) fn parse_toml<T: DeserializeOwned>(
     })
 }
 
-/// The name of an input for people.
+/// Returns the name of an input for people.
 pub(crate) fn name(path: &str) -> &str {
     if path == STANDARD {
         "standard input"

@@ -157,7 +157,7 @@ struct Jwks {
     encrypt: Vec<String>,
 }
 
-/// A JWK set of these keys in JSON (RFC 7517 section 5).
+/// Returns a JWK set of these keys in JSON (RFC 7517 section 5).
 pub(crate) fn jwk_set(jwks: &[String]) -> String {
     format!(r#"{{"keys":[{}]}}"#, jwks.join(","))
 }

@@ -6,7 +6,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// The names of levels, as values of an argument.
+/// Returns the names of levels, as values of an argument.
 pub(crate) fn levels() -> impl TypedValueParser<Value = LevelFilter> {
     PossibleValuesParser::new(["off", "error", "warn", "info", "debug"])
         .try_map(|name| name.parse::<LevelFilter>())

@@ -206,7 +206,7 @@ fn run(command: &Command, output: &mut Output) -> Result<Outcome, Failure> {
     }
 }
 
-/// The manual page of a command.
+/// Returns the manual page of a command.
 fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
     let mut program = Program::command();
     program.build();
@@ -244,7 +244,7 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
     Ok(page.replace(".SH NOTES\n.SH", ".SH").into_bytes())
 }
 
-/// The version, with the commit if `build.rs` has found it.
+/// Returns the version, with the commit if `build.rs` has found it.
 fn version() -> String {
     let commit = option_env!("BANKRAIL_COMMIT")
         .map(|commit| format!(" ({commit})"))

@@ -48,7 +48,7 @@ enum Command {
     Sample(Sample),
 }
 
-/// The names of the kinds, as values of an argument.
+/// Returns the names of the kinds, as values of an argument.
 fn kinds() -> impl TypedValueParser<Value = MessageKind> {
     PossibleValuesParser::new(MessageKind::ALL.map(MessageKind::as_str))
         .try_map(|name| name.parse::<MessageKind>())

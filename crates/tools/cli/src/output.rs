@@ -53,17 +53,17 @@ impl Output {
         }
     }
 
-    /// True if the log on standard error is in colours.
+    /// Returns true if the log on standard error is in colours.
     pub(crate) fn log_colors(&self) -> bool {
         self.log_colors
     }
 
-    /// True when a person reads along.
+    /// Returns true when a person reads along.
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// The columns of the terminal; `None` without one.
+    /// Returns the columns of the terminal; `None` without one.
     pub(crate) fn columns(&self) -> Option<usize> {
         let (terminal_size::Width(columns), _) =
             terminal_size::terminal_size().filter(|_| self.terminal)?;
@@ -71,7 +71,7 @@ impl Output {
         Some(usize::from(columns).max(40))
     }
 
-    /// A text in a colour, if colours are on.
+    /// Returns a text in a colour, if colours are on.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
         if self.colors {
             // Lossless: the styles have codes below 256.
@@ -206,8 +206,8 @@ pub(crate) enum Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// The file of this name, or standard output without one or for `-`. A file that is replaced
-    /// keeps its permissions; a link keeps pointing to it.
+    /// Returns the file of this name, or standard output without one or for `-`. A file that is
+    /// replaced keeps its permissions; a link keeps pointing to it.
     pub(crate) fn open(path: Option<&Path>, output: &'a mut Output) -> Result<Self, Failure> {
         match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => Self::open_file(path).map_err(|error| unwritable(path, &error)),
@@ -244,7 +244,7 @@ impl<'a> Destination<'a> {
         Ok(Self::File(path, BufWriter::with_capacity(1 << 16, file)))
     }
 
-    /// True when a person reads along.
+    /// Returns true when a person reads along.
     pub(crate) fn is_terminal(&self) -> bool {
         match self {
             Self::Output(output) => output.is_terminal(),

@@ -175,7 +175,7 @@ fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// The compact form, out of its JSON if it is in one.
+/// Returns the compact form, out of its JSON if it is in one.
 fn compact(path: &str) -> Result<Zeroizing<String>, Failure> {
     let text = input::read_text(path, MAX_MESSAGE_BYTES)?;
     if !text.trim_start().starts_with('{') {

@@ -113,14 +113,14 @@ impl Folders {
         }
     }
 
-    /// True if customers, accounts and keys are demo data: there is no configuration, and the
-    /// folder of the data has no customers but demo ones.
+    /// Returns true if customers, accounts and keys are demo data: there is no configuration, and
+    /// the folder of the data has no customers but demo ones.
     fn is_demo(&self) -> bool {
         self.config.is_none()
             && (self.data.join("demo").is_dir() || !self.data.join("customers").is_dir())
     }
 
-    /// The folder of the data.
+    /// Returns the folder of the data.
     fn root(&self) -> &Path {
         &self.data
     }
@@ -130,12 +130,12 @@ impl Folders {
         self.config.clone().filter(|config| *config != self.data)
     }
 
-    /// A file of the data.
+    /// Returns a file of the data.
     fn data(&self, name: &str) -> PathBuf {
         self.data.join(name)
     }
 
-    /// A file of the configuration.
+    /// Returns a file of the configuration.
     fn config(&self, name: &str) -> PathBuf {
         self.config.as_ref().unwrap_or(&self.data).join(name)
     }
@@ -173,7 +173,7 @@ impl Folders {
         folder.map_err(|error| Failure::unable(first_errors(&error), "correct the file"))
     }
 
-    /// The key that signs webhooks, named by its thumbprint.
+    /// Returns the key that signs webhooks, named by its thumbprint.
     fn signing_key(&self) -> Result<SigningKey, Failure> {
         let path = self.config("signing.pem");
         let key = file::signing(&path.to_string_lossy(), None)
@@ -212,7 +212,7 @@ impl Folders {
         })
     }
 
-    /// True while a provider runs on the data.
+    /// Returns true while a provider runs on the data.
     fn is_in_use(&self) -> Result<bool, Failure> {
         let file = open_lock(&lock_of(&self.data("provider.sqlite"))?);
         // Shared below, so that two commands that ask do not take each other for a provider.
@@ -222,8 +222,8 @@ impl Folders {
     }
 }
 
-/// The first errors of the customers' files, each of which names its file, and how many more there
-/// are: one line.
+/// Returns the first errors of the customers' files, each of which names its file, and how many
+/// more there are: one line.
 fn first_errors(error: &CustomersError) -> String {
     let more = error
         .errors

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// A text that may stand in one line of a terminal.
+/// Returns a text that may stand in one line of a terminal.
 ///
 /// - A line end becomes ` / `.
 /// - Other control characters are escaped, also those of the range U+0080 to U+009F, which some
@@ -29,8 +29,8 @@ pub(crate) fn shown_lines(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// A JSON text with the characters that [`shown`] escapes as escapes of JSON, so that it has the
-/// same value: in a line of JSON, these characters are in strings alone.
+/// Returns a JSON text with the characters that [`shown`] escapes as escapes of JSON, so that it
+/// has the same value: in a line of JSON, these characters are in strings alone.
 pub(crate) fn shown_json(text: &str) -> Cow<'_, str> {
     escaped(text, is_unsafe_in_lines, |c| {
         format!("\\u{:04x}", u32::from(c))
@@ -63,7 +63,7 @@ fn is_unsafe(c: char) -> bool {
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// The columns that a text takes.
+/// Returns the columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.len();
@@ -73,7 +73,7 @@ pub(crate) fn width(text: &str) -> usize {
         .sum()
 }
 
-/// A text of at most this many columns. A cut part is replaced by `…`.
+/// Returns a text of at most this many columns. A cut part is replaced by `…`.
 pub(crate) fn cut(text: &str, columns: usize) -> Cow<'_, str> {
     if width(text) <= columns {
         return Cow::Borrowed(text);
@@ -109,13 +109,13 @@ pub(crate) fn pad_left(text: &str, columns: usize, out: &mut String) {
     out.push_str(text);
 }
 
-/// `1 entry`, `2 entries`.
+/// Returns `1 entry`, `2 entries`.
 pub(crate) fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// A text with commas between the thousands of each number in it: `+1,245,500.00 AUD`.
+/// Returns a text with commas between the thousands of each number in it: `+1,245,500.00 AUD`.
 pub(crate) fn grouped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;

@@ -167,7 +167,7 @@ async fn end_when_interrupted(ready: Sender<()>) -> io::Result<()> {
     std::process::exit(128 + number)
 }
 
-/// The number of the signal that comes first.
+/// Returns the number of the signal that comes first.
 #[cfg(unix)]
 fn signal() -> io::Result<impl Future<Output = i32>> {
     use tokio::signal::unix::{SignalKind, signal};

@@ -6,10 +6,10 @@ use bankrail_http::tls::{ClientCertificate, TlsRoots, client_config};
 use reqwest::{Client, NoProxy, Url, redirect, retry};
 use std::time::Duration;
 
-/// An address to call (Specification: "Authentication", rule 5).
+/// Reads an address to call (Specification: "Authentication", rule 5).
 ///
 /// # Errors
-/// [`JudgeError::Address`].
+/// [`JudgeError::Address`] if the text is not such an address.
 pub(crate) fn address(text: &str) -> Result<Url, JudgeError> {
     let url = Url::parse(text)
         .ok()
@@ -18,14 +18,15 @@ pub(crate) fn address(text: &str) -> Result<Url, JudgeError> {
         .ok_or(JudgeError::Address)
 }
 
-/// An address with this path below its own.
+/// Appends a path to the path of an address.
 pub(crate) fn below(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
     url
 }
 
-/// A client that sends each request once, as it is, and waits this long for the answer.
+/// Returns a client that sends each request once, unchanged, and waits up to `timeout` for the
+/// answer.
 pub(crate) fn client(
     roots: &TlsRoots,
     certificate: Option<&ClientCertificate>,
@@ -36,15 +37,16 @@ pub(crate) fn client(
     let mut client = Client::builder()
         .tls_backend_preconfigured(client_config(Some(roots), certificate)?)
         .https_only(true)
-        // A redirect is an answer to judge, not one to follow.
+        // A redirect is an answer to judge, so it is not followed.
         .redirect(redirect::Policy::none())
         .referer(false)
-        // A proxy of the environment could answer in place of the judged side.
+        // The proxy of the environment is not used, because it could answer in place of the judged
+        // side.
         .no_proxy()
-        // A call that is sent again would count twice.
+        // A call is not retried, because it would count twice.
         .retry(retry::never())
-        // A server may close a connection that is not in use at any time, which would look like its
-        // fault.
+        // A server may close an idle connection at any time, which would look like a fault of the
+        // server.
         .pool_max_idle_per_host(0)
         .user_agent(concat!("bankrail-conformance/", env!("CARGO_PKG_VERSION")))
         .timeout(timeout);

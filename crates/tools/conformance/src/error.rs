@@ -3,11 +3,11 @@
 use bankrail_http::tls::TlsError;
 use std::error::Error;
 
-/// The reason why there is no judgement. A row that fails is no error, but part of the judgement.
+/// The reason why there is no judgement. A failed row is not an error, but part of the judgement.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
-    /// An address is not one to call. It is not quoted, because it may have a password in it
+    /// An address cannot be called. The error does not quote it, because it may contain a password
     /// (Specification: "Authentication", rule 5).
     #[error("expected an address that begins with https:// and names no user, found another")]
     Address,
@@ -23,7 +23,7 @@ pub enum JudgeError {
     /// The key for the row about keys of 4096 bits has another size.
     #[error("expected a key of 4096 bits, found {bits}")]
     KeySize {
-        /// The bits of the key.
+        /// The size of the key, in bits.
         bits: usize,
     },
     /// The certificates to trust are unusable.
@@ -43,13 +43,13 @@ pub enum JudgeError {
         /// The reason why there was no answer.
         reason: String,
     },
-    /// No access token was asked for, without which there is little to judge.
+    /// No access token was requested, without which there is little to judge.
     #[error("no access token: {reason}")]
     NoToken {
         /// The reason why no token was requested.
         reason: String,
     },
-    /// The list of what the receivers have handled cannot be read.
+    /// The list of handled messages cannot be read.
     #[error("what the receivers have handled cannot be read: {reason}")]
     Handled {
         /// The reason why the list cannot be read.

@@ -1,4 +1,5 @@
-//! Orders to the side that is judged, beside the specification: a booking, another time.
+//! Orders to the judged side that the specification does not have, such as a booking or a step of
+//! the clock.
 
 use crate::client::address;
 use serde_json::Value;
@@ -8,7 +9,8 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-/// A command that gets one JSON object on its standard input, or an address that it is posted to.
+/// A command that receives one JSON object on its standard input, or an address that the object is
+/// posted to.
 ///
 /// A text that begins with `https://` is an address; any other is a command, which `sh` runs. An
 /// order is carried out when the command ends with 0, or the address answers with a status of
@@ -17,13 +19,13 @@ use tokio::time::timeout;
 pub struct Hook(String);
 
 impl Hook {
-    /// Makes a hook of this command or address.
+    /// Makes a hook from a command or an address.
     #[must_use]
     pub fn new(order: impl Into<String>) -> Self {
         Self(order.into())
     }
 
-    /// Gives an order.
+    /// Carries out an order.
     ///
     /// # Errors
     /// The reason why the order was not carried out.
@@ -56,14 +58,14 @@ async fn run(command: &str, order: &str, longest: Duration) -> Result<(), String
         .args(["-c", command])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
-        // A command that takes too long must not go on beside the rows that follow.
+        // A command that takes too long must not continue during the following rows.
         .kill_on_drop(true);
     let mut child = shell.spawn().map_err(|error| error.to_string())?;
     let input = child.stdin.take();
     // A command that hangs would keep the judge from all rows that follow.
     let ended = timeout(longest, async {
         if let Some(mut input) = input {
-            // A command that does not read all of it may still do what it should.
+            // A command may do its work without reading all of the input.
             let _ = input.write_all(order.as_bytes()).await;
         }
         child.wait().await

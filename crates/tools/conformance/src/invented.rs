@@ -1,10 +1,10 @@
-//! Ids and texts of a judge, which are the same in each run with the same seed.
+//! Invented ids and texts of a judge, which are the same in each run with the same seed.
 
 use bankrail_values::HyphenatedUuid;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A source of numbers that only look random, after the generator `SplitMix64`. Keys and
-/// initialisation vectors never come from it.
+/// A source of pseudorandom numbers, the generator `SplitMix64`. Keys and initialisation vectors
+/// never come from it.
 pub(crate) struct Invented(AtomicU64);
 
 impl Invented {
@@ -12,17 +12,18 @@ impl Invented {
         Self(AtomicU64::new(seed.into()))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub(crate) fn number(&self) -> u64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-        // Relaxed: no other memory belongs to the state, and each caller gets another one.
+        // `Relaxed` suffices, because no other memory belongs to the state, and each caller gets
+        // another number.
         let state = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
 
-    /// The next UUID, of version 4.
+    /// Returns the next UUID, of version 4.
     pub(crate) fn uuid(&self) -> HyphenatedUuid {
         let halves = [self.number(), self.number()].map(u128::from);
         HyphenatedUuid::from_random_bytes(((halves[0] << 64) | halves[1]).to_be_bytes())

@@ -9,8 +9,8 @@ use std::fmt;
 
 /// The rows of one run of a judge, with their verdicts.
 ///
-/// `Display` gives a line for each row that failed, one that counts the verdicts, the first thing
-/// to mend, and what would find more.
+/// `Display` prints a line for each failed row, a line with the number of each verdict, the first
+/// thing to mend, and the options that would judge more rows.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     subject: &'static str,
@@ -91,7 +91,7 @@ const DEFECTS: [(Demand, &[&str], &str); 12] = [
     (Demand::Service, &["-"], "it differs from live services"),
 ];
 
-/// The place of a row's kind in [`DEFECTS`].
+/// Returns the index of a row's kind in [`DEFECTS`].
 fn defect(row: &Row) -> usize {
     let is_kind = |(demand, ids, _): &(Demand, &[&str], &str)| {
         !row.beyond && *demand == row.demand && ids.iter().any(|id| is_of(row.id, id))
@@ -101,9 +101,9 @@ fn defect(row: &Row) -> usize {
 }
 
 impl Judgement {
-    /// The rows in the order of the specification. Rows with one id stay in the order in which they
-    /// were judged. `prices` has the options by which the reasons of rows that were not judged
-    /// begin, and what each costs.
+    /// Returns the rows in the order of the specification. Rows with one id stay in the order in
+    /// which they were judged. `prices` has the options with which the reasons of rows that were
+    /// not judged begin, and the cost of each.
     ///
     /// # Errors
     /// [`JudgeError::NoRows`] without a row.
@@ -150,13 +150,13 @@ impl Judgement {
         &self.rows
     }
 
-    /// Returns why most rows were not run: the first call was refused.
+    /// Returns the reason why most rows were not run, if the first call was refused.
     #[must_use]
     pub fn blocked(&self) -> Option<&str> {
         self.blocked.as_deref()
     }
 
-    /// True if no row failed.
+    /// Returns true if no row failed.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.failed().next().is_none()
@@ -167,7 +167,7 @@ impl Judgement {
         rows.filter(|row| matches!(row.verdict, Verdict::Failed(_)))
     }
 
-    /// True if every row was run.
+    /// Returns true if every row was run.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         !self
@@ -176,7 +176,7 @@ impl Judgement {
             .any(|row| matches!(row.verdict, Verdict::NotRun(_)))
     }
 
-    /// Returns in one line the first thing to mend and the reason. `None` if no row failed.
+    /// Returns the first thing to mend and the reason, in one line. `None` if no row failed.
     #[must_use]
     pub fn mend_first(&self) -> Option<String> {
         let row = self.failed().min_by_key(|row| defect(row))?;
@@ -191,13 +191,13 @@ impl Judgement {
     }
 
     /// Returns a line for each option that would judge more rows, with the calls and the time that
-    /// it costs.
+    /// the option costs.
     #[must_use]
     pub fn more(&self) -> &[String] {
         &self.more
     }
 
-    /// Returns in one line the number of rows of each verdict.
+    /// Returns the number of rows of each verdict, in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut line = format!(
@@ -223,9 +223,9 @@ impl Judgement {
         line
     }
 
-    /// One JSON object with line breaks: `subject`, `address`, `version` of the judge, `time`,
-    /// `seed`, `mend_first`, `more`, and `rows` with `id`, `heading`, `title`, `beyond`, `verdict`,
-    /// `detail` and `seconds`.
+    /// Returns one JSON object with line breaks: `subject`, `address`, `version` of the judge,
+    /// `time`, `seed`, `mend_first`, `more`, and `rows` with `id`, `heading`, `title`, `beyond`,
+    /// `verdict`, `detail` and `seconds`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let row = |row: &Row| {
@@ -252,20 +252,20 @@ impl Judgement {
         format!("{report:#}")
     }
 
-    /// A JUnit XML document: a suite for each heading, a case for each row. Rows that were noted,
-    /// not seen or not run are skipped. Names stay the same from run to run; address, version, time
-    /// and seed are properties of the suites.
+    /// Returns a JUnit XML document: a suite for each heading, a case for each row. Rows that were
+    /// noted, not seen or not run are skipped. Names stay the same from run to run; address,
+    /// version, time and seed are properties of the suites.
     #[must_use]
     pub fn to_junit(&self) -> String {
         let report = Junit { judgement: self };
         let mut xml = report.render().expect("text is written to memory");
-        // XML 1.0 has no way to write these characters.
+        // XML 1.0 cannot represent these characters.
         xml.retain(|c| !matches!(c, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f'));
         xml
     }
 
-    /// An HTML page of one file: every row under its heading, those that failed also first. Nothing
-    /// in it is loaded from elsewhere, and no script runs.
+    /// Returns an HTML page in one file with every row under its heading, and the failed rows at
+    /// the top as well. The page loads nothing and runs no script.
     #[must_use]
     pub fn to_html(&self) -> String {
         let failed: Vec<&Row> = self.failed().collect();
@@ -280,7 +280,7 @@ impl Judgement {
         page.render().expect("text is written to memory")
     }
 
-    /// The headings of the specification that have rows, with those rows.
+    /// Returns the headings of the specification that have rows, with those rows.
     fn headings(&self) -> impl Iterator<Item = (&'static str, &[Row])> {
         let chunks = self.rows.chunk_by(|one, next| one.heading == next.heading);
         chunks.filter_map(|rows| Some((rows.first()?.heading, rows)))
@@ -313,14 +313,14 @@ fn count(rows: &[Row], element: &str) -> usize {
 #[template(path = "report.html")]
 struct Page<'a> {
     judgement: &'a Judgement,
-    /// Titles, and the rows under them.
+    /// The sections of the page: their titles, and the rows under them.
     sections: Vec<(&'static str, Vec<&'a Row>)>,
 }
 
 /// The version of the judge.
 const VERSION: &str = concat!("bankrail-conformance ", env!("CARGO_PKG_VERSION"));
 
-/// True if an id is this one, or begins with it and a point.
+/// Returns true if an id equals `start` or lies below it, after a point.
 fn is_of(id: &str, start: &str) -> bool {
     id == start || start.is_empty() || (start.ends_with('.') && id.starts_with(start))
 }
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn each_kind_of_defect_has_its_reason_and_its_place_among_the_others() {
-        // In the order in which they are to be mended.
+        // The kinds are in the order in which they should be mended.
         let kinds = [
             ("S20.13", Demand::Service, "nothing else works"),
             ("S23.22", Demand::Survival, "the receiver stops"),

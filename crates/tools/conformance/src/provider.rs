@@ -28,7 +28,7 @@ pub struct Customer {
 }
 
 impl Customer {
-    /// The customer of this code, whose statements of these accounts may be asked for.
+    /// Returns a customer with its code and the accounts whose statements may be requested.
     #[must_use]
     pub fn new(
         code: impl Into<String>,
@@ -43,13 +43,13 @@ impl Customer {
     }
 }
 
-/// The calls that the budget has left.
+/// The number of calls that the budget has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallsLeft {
-    /// Token requests.
+    /// The number of token requests.
     pub tokens: usize,
-    /// Statements.
+    /// The number of statement requests.
     pub statements: usize,
 }
 
@@ -57,52 +57,56 @@ options! {
     /// The options of a [`ProviderJudge`](ProviderJudge).
     #[derive(Clone, Debug)]
     pub struct ProviderJudgeOptions {
-        /// Another customer of the provider, for the rows about the separation of customers.
-        /// Default: those rows are not seen.
+        /// Sets another customer of the provider, for the rows about the separation of customers.
+        /// Default: those rows get [`Verdict::NotSeen`](crate::Verdict::NotSeen).
         second_customer(Customer => Some): Option<Customer> = None,
-        /// The key of that customer. Default: the rows that need it are not seen.
+        /// Sets the signing key of that customer. Default: the rows that need the key get
+        /// [`Verdict::NotSeen`](crate::Verdict::NotSeen).
         second_signing_key(SigningKey => Some): Option<SigningKey> = None,
-        /// The address of the token endpoint. Default: the provider's and `/v1.0/auth`.
+        /// Sets the address of the token endpoint. Default: the provider's address and
+        /// `/v1.0/auth`.
         token_url(String => Some): Option<String> = None,
-        /// The audience of assertions. Default: the address of the token endpoint.
+        /// Sets the audience of assertions. Default: the address of the token endpoint.
         audience(String => Some): Option<String> = None,
-        /// The header of the API key. Default: `apikey`.
+        /// Sets the header of the API key. Default: `apikey`.
         api_key_header: HeaderName = names::API_KEY,
-        /// The scopes to ask for. Default: that of statements.
+        /// Sets the scopes to request. Default: that of statements.
         scopes: Vec<String> = Vec::new(),
-        /// The certificate authorities of the provider. Default: those of the system.
+        /// Sets the certificate authorities of the provider. Default: those of the system.
         roots: TlsRoots = TlsRoots::Platform,
-        /// The certificate for a provider that asks for one. Default: none is shown.
+        /// Sets the client certificate for a provider that requests one. Default: none.
         client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
-        /// The proxy of calls; that of the environment is never used. Default: none.
+        /// Sets the proxy of calls. The proxy of the environment is never used. Default: none.
         proxy(Proxy => Some): Option<Proxy> = None,
-        /// The calls that may be made. Default: those of an hour by the specification.
+        /// Sets the calls that may be made. Default: those that the specification allows in an
+        /// hour.
         budget: Budget = Budget::default(),
-        /// The longest time for an answer or an order; a booking is waited for a seventh of it.
-        /// Default: 30 s.
+        /// Sets the maximum time for an answer or an order. The judge waits a seventh of it for a
+        /// booking. Default: 30 s.
         timeout: Duration = Duration::from_secs(30),
-        /// The longest wait for a `Retry-After`, or for the end of a token. Default: 5 s.
+        /// Sets the maximum wait for a `Retry-After` or for the end of a token. Default: 5 s.
         wait: Duration = Duration::from_secs(5),
-        /// Sends requests beyond the budget until the provider refuses them, last. The customer is
-        /// locked out for an hour. Default: no.
+        /// Sends requests beyond the budget as the last calls, until the provider refuses them, if
+        /// true. The customer is then locked out for an hour. Default: false.
         limits: bool = false,
-        /// Orders bookings, which the statement must then show. Default: statements are judged by
-        /// their own content.
+        /// Sets a hook that orders bookings, which the statement must then show. Default:
+        /// statements are judged only by their own content.
         book(Hook => Some): Option<Hook> = None,
-        /// Steps the provider's clock, by an order `{"seconds": N}`, for limits and for the end of
-        /// tokens. Default: they are not seen, unless there is a wait as long.
+        /// Sets a hook that steps the provider's clock with an order `{"seconds": N}`, for the rows
+        /// about limits and the end of tokens. Default: these rows get
+        /// [`Verdict::NotSeen`](crate::Verdict::NotSeen), unless `wait` is long enough.
         clock(Hook => Some): Option<Hook> = None,
-        /// Fails rows that only public documentation of live services states. Default: differences
-        /// there are noted.
+        /// Lets rows fail that only the public documentation of live services states, if true.
+        /// Default: false, such rows are noted.
         strict: bool = false,
-        /// The seed of all invented values, which are the same in each run with it. Default:
-        /// another one in each run.
+        /// Sets the seed of all invented values, which are the same in each run with the same seed.
+        /// Default: a random seed.
         seed: u32 = any_seed(),
-        /// Judges these rows only. Default: all.
+        /// Sets the rows to judge. Default: all.
         only: Vec<RowSelection> = Vec::new(),
-        /// Judges the rows that an earlier run did not reach. Default: everything.
+        /// Selects the rows that an earlier run did not reach. Default: all rows.
         rest_of(UnrunRows => Some): Option<UnrunRows> = None,
-        /// A function that is called before each call to the provider. Default: none.
+        /// Sets a function that is called before each call to the provider. Default: none.
         on_call: fn(CallsLeft) = |_| {},
     }
 }

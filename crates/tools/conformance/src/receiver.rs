@@ -29,41 +29,42 @@ use reqwest::Url;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The bytes of an answer that are read.
+/// The maximum number of bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-/// The bytes of a list of handled messages that are read.
+/// The maximum number of bytes of a list of handled messages that are read.
 const MAX_LIST_BYTES: usize = 32 << 20;
 
 options! {
     /// The options of a [`ReceiverJudge`](ReceiverJudge).
     #[derive(Clone, Debug)]
     pub struct ReceiverJudgeOptions {
-        /// The API key that the receivers expect. Default: none is sent.
+        /// Sets the API key that the receivers expect. Default: none is sent.
         api_key(SecretString => Some): Option<SecretString> = None,
-        /// The header of the API key. Default: `apikey`.
+        /// Sets the header of the API key. Default: `apikey`.
         api_key_header: HeaderName = names::API_KEY,
-        /// Another key of the provider, of 4096 bits, that the receivers know too. Default: the row
-        /// about it is not seen.
+        /// Sets another signing key of the provider, of 4096 bits, that the receivers know as well.
+        /// Default: the row about it gets [`Verdict::NotSeen`](crate::Verdict::NotSeen).
         large_signing_key(SigningKey => Some): Option<SigningKey> = None,
-        /// The certificate authorities of the receivers. Default: those of the system.
+        /// Sets the certificate authorities of the receivers. Default: those of the system.
         roots: TlsRoots = TlsRoots::Platform,
-        /// The certificate for receivers that ask for one. Default: none is shown.
+        /// Sets the client certificate for receivers that request one. Default: none.
         client_certificate(ClientCertificate => Some): Option<ClientCertificate> = None,
-        /// The proxy of calls; that of the environment is never used. Default: none.
+        /// Sets the proxy of calls. The proxy of the environment is never used. Default: none.
         proxy(Proxy => Some): Option<Proxy> = None,
-        /// The longest time for an answer, and for the receivers to list what they have handled.
+        /// Sets the maximum time for an answer, and for the receivers to list handled messages.
         /// Default: 10 s.
         timeout: Duration = Duration::from_secs(10),
-        /// Fails rows beyond SPEC.md, too. Default: differences there are noted.
+        /// Lets rows beyond SPEC.md fail as well, if true. Default: false, such rows are noted.
         strict: bool = false,
-        /// The seed of ids and texts that are made up, which are the same in each run with it.
-        /// Receivers know the messages of an earlier run with the same seed. Default: another one
-        /// in each run.
+        /// Sets the seed of invented ids and texts, which are the same in each run with the same
+        /// seed. Receivers know the messages of an earlier run with the same seed. Default: a
+        /// random seed.
         seed: u32 = any_seed(),
-        /// A list of the messages that the receivers have handled: an address that begins with
-        /// `https://`, or a file. The README describes the list. Default: handling is not seen.
+        /// Sets a list of the messages that the receivers have handled: an address that begins with
+        /// `https://`, or a file. The README describes the list. Default: rows about handling get
+        /// [`Verdict::NotSeen`](crate::Verdict::NotSeen).
         handled(String => Some): Option<String> = None,
-        /// Judges these rows only. Default: all.
+        /// Sets the rows to judge. Default: all.
         only: Vec<RowSelection> = Vec::new(),
     }
 }
@@ -73,10 +74,10 @@ options! {
 pub struct ReceiverAddresses(EachKind<Option<Url>>);
 
 impl ReceiverAddresses {
-    /// Every receiver, at the specification's path below one address.
+    /// Returns every receiver, at the specification's path below one address.
     ///
     /// # Errors
-    /// [`JudgeError::Address`].
+    /// [`JudgeError::Address`] if the address cannot be called.
     pub fn below(base: &str) -> Result<Self, JudgeError> {
         let base = address(base)?;
         Ok(Self(EachKind::from_fn(|kind| {
@@ -87,7 +88,7 @@ impl ReceiverAddresses {
     /// Sets the address of the receiver of one kind.
     ///
     /// # Errors
-    /// [`JudgeError::Address`].
+    /// [`JudgeError::Address`] if the address cannot be called.
     pub fn with(mut self, kind: MessageKind, url: &str) -> Result<Self, JudgeError> {
         *self.0.get_mut(kind) = Some(address(url)?);
         Ok(self)
@@ -107,7 +108,7 @@ struct Provider {
     kids: Option<[Option<String>; 2]>,
 }
 
-/// A delivery, and its difference from an ordinary one in words.
+/// A delivery, with a description of its difference from an ordinary one.
 #[derive(Clone)]
 struct Delivery {
     kind: MessageKind,
@@ -147,7 +148,7 @@ impl Provider {
         let api_key = options.api_key.as_ref().map(|key| {
             let mut value =
                 HeaderValue::try_from(key.expose_secret()).map_err(|_| JudgeError::ApiKey)?;
-            // Not printed by the HTTP stack.
+            // Marks the API key, so that the HTTP stack does not print it.
             value.set_sensitive(true);
             Ok::<_, JudgeError>((options.api_key_header.clone(), value))
         });
@@ -173,7 +174,7 @@ impl Provider {
         })
     }
 
-    /// A good delivery of this message.
+    /// Returns a correct delivery of a message.
     fn sealed(
         &self,
         kind: MessageKind,
@@ -185,7 +186,7 @@ impl Provider {
         Ok(self.carried(kind, what, compact))
     }
 
-    /// A delivery of this text as `secured_payload`.
+    /// Returns a delivery with a text as its `secured_payload`.
     fn carried(&self, kind: MessageKind, what: &str, compact: String) -> Delivery {
         self.delivery(
             kind,
@@ -194,7 +195,8 @@ impl Provider {
         )
     }
 
-    /// A delivery of a body, with the headers of the specification's table for this kind.
+    /// Returns a delivery of a body, with the headers of the specification's table for a kind of
+    /// message.
     fn delivery(
         &self,
         kind: MessageKind,
@@ -229,8 +231,8 @@ impl Provider {
         let Some(url) = self.addresses.get(delivery.kind) else {
             return Err("no address".to_owned());
         };
-        // A body of GET has no meaning (RFC 9110 section 9.3.1), and a server may refuse it as
-        // such.
+        // The body of a GET has no meaning (RFC 9110 section 9.3.1), and a server may refuse the
+        // request for it.
         let body = if delivery.method == Method::GET {
             Bytes::new()
         } else {
@@ -273,7 +275,7 @@ impl Provider {
 }
 
 impl Delivery {
-    /// Under another name in verdicts.
+    /// Returns the delivery with another description for verdicts.
     fn named(self, what: &str) -> Self {
         Self {
             what: what.to_owned(),
@@ -281,7 +283,7 @@ impl Delivery {
         }
     }
 
-    /// With this header, in place of others of its name.
+    /// Returns the delivery with a header, which replaces others of the same name.
     fn with(mut self, name: &str, value: &str) -> Self {
         let name = HeaderName::from_bytes(name.as_bytes())
             .expect("the names of this program's headers are names");
@@ -292,7 +294,7 @@ impl Delivery {
         self
     }
 
-    /// The X-Message-Id.
+    /// Returns the `X-Message-Id` of the delivery.
     fn message_id(&self) -> &str {
         self.headers
             .get(MESSAGE_ID)
@@ -300,7 +302,7 @@ impl Delivery {
             .unwrap_or_default()
     }
 
-    /// Without this header.
+    /// Returns the delivery without a header.
     fn without(mut self, name: &str) -> Self {
         self.headers.remove(name);
         self
@@ -308,13 +310,14 @@ impl Delivery {
 }
 
 impl Answer {
-    /// The acknowledgement's member, if the answer is a JSON object that has it as text.
+    /// Returns a member of the acknowledgement, if the answer is a JSON object with this member as
+    /// text.
     fn member(&self, name: &str) -> Option<String> {
         let object: Value = serde_json::from_slice(&self.body).ok()?;
         object.get(name)?.as_str().map(str::to_owned)
     }
 
-    /// The status, and the beginning of the body.
+    /// Describes the answer by its status and the beginning of its body.
     fn describe(&self) -> String {
         match String::from_utf8_lossy(&self.body).as_ref() {
             "" => format!("{} without a body", self.status.as_u16()),

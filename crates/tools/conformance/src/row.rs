@@ -1,4 +1,4 @@
-//! A clause of the specification, and what a judge found out about it.
+//! The row of a judgement: a clause of the specification, and the judge's verdict about it.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
-    /// As in docs/conformance.md, such as `S20.3`; `-` for what goes beyond the specification.
+    /// The clause's id in docs/conformance.md, such as `S20.3`; `-` for a row beyond the
+    /// specification.
     pub id: &'static str,
     /// The heading of SPEC.md that the clause stands under.
     pub heading: &'static str,
@@ -16,7 +17,7 @@ pub struct Row {
     pub beyond: bool,
     /// The verdict.
     pub verdict: Verdict,
-    /// The duration of its calls. Zero if another row made them.
+    /// The duration of the row's calls; zero if another row made them.
     pub took: Duration,
     pub(crate) demand: Demand,
     /// True if the row would fail under `strict` where it is noted.
@@ -29,7 +30,7 @@ pub(crate) enum Demand {
     /// To handle a right call or message rightly.
     #[default]
     Service,
-    /// To refuse a wrong call or message.
+    /// The subject must refuse an incorrect call or message.
     Refusal,
     /// To keep answering.
     Survival,
@@ -43,9 +44,9 @@ pub enum Verdict {
     Passed,
     /// The clause does not hold: `expected X, found Y`.
     Failed(String),
-    /// The specification leaves this open, and what was found differs from what is usual.
+    /// The specification leaves this open, and the finding differs from what is usual.
     Noted(String),
-    /// Nothing shows if the clause holds. The text names what is missing.
+    /// Nothing showed if the clause holds. The text names what was missing.
     NotSeen(String),
     /// The row was not judged, for this reason: the budget, a row that it depends on, or an address
     /// that was not given.
@@ -53,7 +54,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict in lower case, such as `not run`.
+    /// Returns the verdict in lower case, such as `not run`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -65,7 +66,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the reason of the verdict. Empty if the clause holds.
+    /// Returns the reason of the verdict. The text is empty if the clause holds.
     #[must_use]
     pub fn detail(&self) -> &str {
         match self {
@@ -88,7 +89,7 @@ impl Verdict {
         Self::NotRun(why.into())
     }
 
-    /// Passed if this holds.
+    /// Returns `Passed` if a condition holds, otherwise `Failed` with the reason.
     pub(crate) fn when(holds: bool, why: impl FnOnce() -> String) -> Self {
         if holds {
             Self::Passed
@@ -107,7 +108,7 @@ impl Verdict {
 }
 
 impl Row {
-    /// A row under the heading of its number.
+    /// Returns a row under the heading of its number.
     pub(crate) fn new(
         id: &'static str,
         title: impl Into<String>,
@@ -131,7 +132,7 @@ impl Row {
         Self { demand, ..self }
     }
 
-    /// The number of the heading and of the row under it, to sort by.
+    /// Returns the number of the heading and of the row under it, for sorting.
     pub(crate) fn place(&self) -> (u32, u32) {
         place(self.id).unwrap_or((u32::MAX, 0))
     }
@@ -140,7 +141,7 @@ impl Row {
 /// The characters of an answer that are shown.
 const MAX_SHOWN_CHARS: usize = 120;
 
-/// The beginning of an answer as it is, on one line and without addresses.
+/// Returns the beginning of an answer on one line, without addresses.
 pub(crate) fn shown(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     while let Some(at) = line.find("://") {
@@ -172,8 +173,8 @@ pub(crate) fn listed(defects: &[String]) -> String {
 /// The id of rows that SPEC.md has no clause for.
 pub(crate) const BEYOND: &str = "-";
 
-/// Rows about what is a default in docs/conformance.md, because only public documentation of live
-/// services has it.
+/// The rows about clauses that are defaults in docs/conformance.md, because only the public
+/// documentation of live services states them.
 const DEFAULTS: [&str; 5] = ["S2.13", "S6.4", "S7.4", "S24.9", "S25.36"];
 
 /// Returns true if rows of this id are about something beyond SPEC.md.
@@ -181,13 +182,13 @@ pub(crate) fn is_beyond(id: &str) -> bool {
     id == BEYOND || DEFAULTS.contains(&id)
 }
 
-/// The two numbers of an id.
+/// Returns the two numbers of an id.
 pub(crate) fn place(id: &str) -> Option<(u32, u32)> {
     let (heading, row) = id.strip_prefix('S')?.split_once('.')?;
     Some((heading.parse().ok()?, row.parse().ok()?))
 }
 
-/// SPEC.md's heading of an id.
+/// Returns SPEC.md's heading for an id.
 fn heading(id: &str) -> &'static str {
     let number = place(id).and_then(|(heading, _)| usize::try_from(heading).ok());
     number
@@ -264,7 +265,7 @@ mod tests {
             assert_eq!(heading(id), expected);
         }
         let conformance = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/conformance.md");
-        // A package that was published is without it.
+        // A published package does not contain this file.
         let Ok(page) = std::fs::read_to_string(conformance) else {
             return;
         };

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// Rows of one heading, such as `S8`, or those of one clause, such as `S8.15`.
+/// A selection of the rows of one heading, such as `S8`, or of one clause, such as `S8.15`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowSelection(String);
 
@@ -15,7 +15,7 @@ impl fmt::Display for RowSelection {
     }
 }
 
-/// A text that selects no rows.
+/// The error for a text that is not a selection of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected the number of a heading or a row, such as S8 or S8.15")]
 #[non_exhaustive]
@@ -36,11 +36,11 @@ impl FromStr for RowSelection {
     }
 }
 
-/// The rows that an earlier run of the judge did not come to.
+/// The rows that an earlier run of the judge did not reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnrunRows(Vec<(String, String)>);
 
-/// The reason why a report has no rows to go on with.
+/// The reason why a report has no rows to continue with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnrunRowsError {
@@ -53,10 +53,10 @@ pub enum UnrunRowsError {
 }
 
 impl UnrunRows {
-    /// Reads them from a report, as [`crate::Judgement::to_json`] writes it.
+    /// Reads the rows from a report that [`crate::Judgement::to_json`] wrote.
     ///
     /// # Errors
-    /// [`UnrunRowsError`] if it is no report, or every row in it was run.
+    /// [`UnrunRowsError`] if the text is no such report, or every row in it was run.
     pub fn from_json(report: &[u8]) -> Result<Self, UnrunRowsError> {
         let report: Option<Value> = serde_json::from_slice(report).ok();
         let rows = report
@@ -81,7 +81,7 @@ impl UnrunRows {
     }
 }
 
-/// The rows to judge. The default is all of them.
+/// The rows to judge. By default, all rows are judged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) only: Vec<RowSelection>,
@@ -89,7 +89,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// True if a row of this id is to be judged.
+    /// Returns true if a row with an id must be judged.
     pub(crate) fn has(&self, id: &str) -> bool {
         (self.only.is_empty() || self.only.iter().any(|only| is_within(id, &only.0)))
             && self
@@ -98,7 +98,7 @@ impl Wanted {
                 .is_none_or(|rest| rest.0.iter().any(|(found, _)| found == id))
     }
 
-    /// True if this row is to be judged.
+    /// Returns true if a row must be judged.
     pub(crate) fn has_row(&self, id: &str, title: &str) -> bool {
         self.has(id)
             && self
@@ -107,7 +107,7 @@ impl Wanted {
                 .is_none_or(|rest| rest.0.iter().any(|row| row.0 == id && row.1 == title))
     }
 
-    /// True if there may be a row under one of these headings and ids.
+    /// Returns true if there may be a row under one of these headings and ids.
     pub(crate) fn has_any(&self, headings: &[&str]) -> bool {
         let under = |id: &str| headings.iter().any(|heading| is_within(id, heading));
         let touches = |only: &RowSelection| {
@@ -121,7 +121,7 @@ impl Wanted {
     }
 }
 
-/// True if a row is another, or one of those under it.
+/// Returns true if an id equals another one or lies below it.
 fn is_within(id: &str, other: &str) -> bool {
     id.strip_prefix(other)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

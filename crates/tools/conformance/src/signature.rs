@@ -8,13 +8,13 @@ use aws_lc_rs::signature::{
 };
 use bankrail_jose::{PrivateKey, SigningKey};
 
-/// A key that signs with any algorithm.
+/// Converts a key into one that signs with any algorithm.
 pub(crate) fn pair(key: &SigningKey) -> Result<RsaKeyPair, JudgeError> {
     let key = PrivateKey::from_pem(&key.to_pkcs8_pem()).map_err(failed)?;
     RsaKeyPair::from_pkcs8(&key.to_pkcs8_der()).map_err(failed)
 }
 
-/// The signature of the algorithm of this name; RS256 under any other name.
+/// Signs by the algorithm with a name; any unknown name means RS256.
 pub(crate) fn rsa(pair: &RsaKeyPair, alg: &str, signed: &[u8]) -> Result<Vec<u8>, JudgeError> {
     let encoding: &'static dyn RsaEncoding = match alg {
         "PS256" => &RSA_PSS_SHA256,
@@ -28,7 +28,7 @@ pub(crate) fn rsa(pair: &RsaKeyPair, alg: &str, signed: &[u8]) -> Result<Vec<u8>
     Ok(signature)
 }
 
-/// HS256 with this secret.
+/// Returns the HS256 authentication code with a secret.
 pub(crate) fn mac(key: &[u8], signed: &[u8]) -> Vec<u8> {
     hmac::sign(&hmac::Key::new(HMAC_SHA256, key), signed)
         .as_ref()

@@ -110,7 +110,7 @@ async fn list(archive: &Archive, output: &mut Output) -> Result<Outcome, Failure
     Ok(Outcome::Fine)
 }
 
-/// The reason why a delivery was refused.
+/// Returns the reason why a delivery was refused.
 async fn reason(archive: &Archive, number: u64) -> String {
     match archive.find(number).await {
         Ok(found) => found.map(|found| found.note).unwrap_or_default(),

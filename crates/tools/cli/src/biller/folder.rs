@@ -69,7 +69,7 @@ impl Folder {
             .map_err(|error| Failure::caused(&error, causes(&error), advice))
     }
 
-    /// The secret that seals tokens, made once.
+    /// Returns the secret that seals tokens, made once.
     pub(super) fn secret(&self) -> Result<SealingSecret, Failure> {
         secret(
             &self.path.join(TOKEN_KEY),
@@ -91,7 +91,7 @@ impl Folder {
     }
 }
 
-/// The secret in a file, made once.
+/// Returns the secret in a file, made once.
 fn secret(path: &Path, if_other: &str) -> Result<SealingSecret, Failure> {
     SealingSecret::open_or_create(path).map_err(|error| {
         let next = match error {

@@ -47,7 +47,7 @@ impl Journal {
         })
     }
 
-    /// The identity of this start of the program.
+    /// Returns the identity of this start of the program.
     pub(super) fn run(&self) -> HyphenatedUuid {
         self.run
     }
@@ -71,7 +71,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The oldest events, after every transaction that began before.
+    /// Returns the oldest events, after every transaction that began before.
     async fn oldest(&self) -> Result<Vec<(i64, String)>, Failure> {
         let read = self.store.transaction(|transaction| {
             let sql = "SELECT number, event FROM biller_event ORDER BY number LIMIT ?1";
@@ -102,7 +102,7 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    /// False while an event may be omitted: an account has at most two at once.
+    /// Returns false while an event may be omitted: an account has at most two at once.
     pub(super) fn has_room(&self) -> bool {
         self.events.capacity() > 1
     }

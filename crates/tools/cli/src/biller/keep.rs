@@ -16,7 +16,7 @@ use std::future::{Ready, ready};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// The handlers of all kinds of messages, and of conflicts.
+/// Returns the handlers of all kinds of messages, and of conflicts.
 pub(super) fn handlers(journal: &Journal) -> Handlers<SqliteInbox> {
     let conflicts = journal.clone();
     Handlers::new()
@@ -167,13 +167,14 @@ pub(super) fn entries(
     })))
 }
 
-/// The message as JSON; as its text, if an unknown member of it has a number that no `f64` holds.
+/// Returns the message as JSON; as its text, if an unknown member of it has a number that no `f64`
+/// holds.
 fn content(message: &Message) -> Value {
     let json = message.to_json();
     serde_json::from_str(&json).unwrap_or(Value::String(json))
 }
 
-/// A stable name of what a message did to its history.
+/// Returns a stable name of what a message did to its history.
 fn effect(observation: Observation) -> &'static str {
     match observation {
         Observation::Advanced => "advanced",

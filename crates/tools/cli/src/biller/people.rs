@@ -199,13 +199,13 @@ fn message_text(message: &Received) -> String {
     text
 }
 
-/// The codes of a message, such as `MCRC CREA CMPL ACTV`.
+/// Returns the codes of a message, such as `MCRC CREA CMPL ACTV`.
 fn codes(message: &Value) -> String {
     let codes = CODES.iter().filter_map(|name| message.get(name)?.as_str());
     codes.collect::<Vec<_>>().join(" ")
 }
 
-/// The names of the mandate or payment.
+/// Returns the names of the mandate or payment.
 fn about(names: &[String], message: &Value) -> String {
     // A query is about a mandate and has no history.
     let mandate = message

@@ -42,8 +42,8 @@ struct Reported {
     waits_until: Option<Timestamp>,
 }
 
-/// The seconds between two polls of an account: the given ones, or enough to stay within the calls
-/// of an hour.
+/// Returns the seconds between two polls of an account: the given ones, or enough to stay within
+/// the calls of an hour.
 pub(super) fn interval(given: Option<u64>, accounts: usize) -> u64 {
     let accounts = u64::try_from(accounts).unwrap_or(u64::MAX);
     let allowed = CallType::Statement
@@ -79,7 +79,7 @@ pub(super) fn start(
     }
 }
 
-/// A poller that has the new entries printed.
+/// Returns a poller that has the new entries printed.
 pub(super) fn poller(
     pages: &(impl PageSource + Clone + 'static),
     store: &Arc<SqliteStore>,

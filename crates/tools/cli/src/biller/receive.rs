@@ -34,7 +34,7 @@ pub(super) struct Ready {
     address: SocketAddr,
 }
 
-/// The paths of the receivers.
+/// Returns the paths of the receivers.
 pub(super) fn paths() -> Vec<String> {
     MessageKind::ALL
         .iter()
@@ -83,7 +83,7 @@ pub(super) async fn start(
 }
 
 impl Ready {
-    /// The address that is listened on.
+    /// Returns the address that is listened on.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }

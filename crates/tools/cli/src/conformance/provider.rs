@@ -161,7 +161,7 @@ impl Provider {
     }
 }
 
-/// The customer of a connection, and its signing key.
+/// Returns the customer of a connection, and its signing key.
 fn customer(own: Connection) -> Result<(Customer, SigningKey), Failure> {
     let key = file::signing(
         &own.signing_key.to_string_lossy(),

@@ -124,7 +124,7 @@ fn public_bytes(
     Ok(text.into_bytes())
 }
 
-/// A text with a line end.
+/// Returns a text with a line end.
 fn line(text: &str) -> Zeroizing<String> {
     Zeroizing::new([text, "\n"].concat())
 }

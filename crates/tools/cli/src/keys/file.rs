@@ -32,8 +32,8 @@ pub(crate) const NEXT_PRIVATE: &str = "pass the private key it belongs to";
 /// Advice about a set of keys in place of one.
 pub(crate) const NEXT_ONE: &str = "write the key you mean to a file of its own";
 
-/// The keys of a file for one use. Prints on standard error which keys of a set are left out, and
-/// why.
+/// Returns the keys of a file for one use. Prints on standard error which keys of a set are left
+/// out, and why.
 fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure> {
     let (keys, unusable) = read(path)?
         .into_keys(&KeyOptions::new().sizes(sizes))
@@ -81,22 +81,22 @@ pub(crate) fn signing(path: &str, kid: Option<&str>) -> Result<SigningKey, Failu
     key(path, kid)
 }
 
-/// The key to encrypt to.
+/// Returns the key to encrypt to.
 pub(crate) fn encryption(path: &str, kid: Option<&str>) -> Result<EncryptionKey, Failure> {
     key(path, kid)
 }
 
-/// The keys to verify signatures with.
+/// Returns the keys to verify signatures with.
 pub(crate) fn verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
     keys(path, KeySizes::default())
 }
 
-/// The keys that signatures of messages are verified with.
+/// Returns the keys that signatures of messages are verified with.
 pub(crate) fn message_verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
     keys(path, KeySizes::SecuredPayload)
 }
 
-/// The keys that decrypt.
+/// Returns the keys that decrypt.
 pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
     warn_if_exposed(Path::new(path));
     keys(path, KeySizes::default())

@@ -52,7 +52,7 @@ pub(super) fn rotated(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
     Ok(keys)
 }
 
-/// The keys of the set, the one in use first; without a set that one alone.
+/// Returns the keys of the set, the one in use first; without a set that one alone.
 pub(super) fn published(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
     let in_use = folders.signing_key()?;
     let path = folders.config("signing.jwks.json");
@@ -71,7 +71,7 @@ pub(super) fn published(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure>
 /// The pause between two looks for a new key.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A JWK set of public keys with their thumbprints as names, as a file.
+/// Returns a JWK set of public keys with their thumbprints as names, as a file.
 pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
     let keys: Vec<String> = keys
         .iter()

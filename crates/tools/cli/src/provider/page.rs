@@ -187,7 +187,7 @@ struct Paging {
 }
 
 impl Paging {
-    /// The links of a list at this path whose pages begin after a name.
+    /// Returns the links of a list at this path whose pages begin after a name.
     fn after(path: &str, asked: &After, last: Option<&str>) -> Self {
         Self {
             first: asked.after.as_ref().map(|_| path.to_owned()),
@@ -202,7 +202,7 @@ struct After {
     after: Option<String>,
 }
 
-/// The first rows of a list, and the last of them if there are more.
+/// Returns the first rows of a list, and the last of them if there are more.
 fn first_rows<T: Clone>(rows: impl IntoIterator<Item = T>) -> (Vec<T>, Option<T>) {
     let mut rows = rows.into_iter();
     let listed: Vec<T> = rows.by_ref().take(ROWS).collect();
@@ -220,7 +220,7 @@ fn address(path: &str, members: impl Serialize) -> String {
     }
 }
 
-/// The answer with a page.
+/// Returns the answer with a page.
 fn html(view: &impl Template) -> Response {
     match view.render() {
         Ok(page) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response(),
@@ -329,7 +329,7 @@ impl PageState {
     }
 }
 
-/// A path that is the same wherever the command is given.
+/// Returns a path that is the same wherever the command is given.
 fn path(path: &Path) -> String {
     quoted(
         &std::path::absolute(path)

@@ -444,7 +444,7 @@ async fn print_refusals(
     }
 }
 
-/// A listener, and the address that it has.
+/// Returns a listener, and the address that it has.
 async fn listen(address: SocketAddr, option: &str) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let next = format!("choose another address with {option}, such as 127.0.0.1:0");

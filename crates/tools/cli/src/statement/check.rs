@@ -132,7 +132,7 @@ fn check(
     Ok(Outcome::of_findings(findings > 0))
 }
 
-/// The standard codes of an entry and of its transactions.
+/// Returns the standard codes of an entry and of its transactions.
 fn codes(entry: &Entry) -> impl Iterator<Item = &BankTransactionDomain> {
     let transactions = entry.transactions();
     let own = transactions.filter_map(|own| own.bank_transaction_code.as_ref()?.domain.as_ref());

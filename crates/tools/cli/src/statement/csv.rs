@@ -134,7 +134,7 @@ const COLUMNS: [Column; 29] = [
 ];
 
 impl<'a> EntryRow<'a> {
-    /// The lines that the row is about.
+    /// Returns the lines that the row is about.
     fn lines(&self) -> impl Iterator<Item = EntryLine<'a>> {
         let all = self.entry.lines_on(Some(&self.report.account));
         let whole = self.line.is_none();
@@ -147,7 +147,7 @@ impl<'a> EntryRow<'a> {
         found.unwrap_or_default()
     }
 
-    /// The first reference of this name.
+    /// Returns the first reference of this name.
     fn reference(&self, name: &str) -> &str {
         self.row
             .references

@@ -113,7 +113,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
     Ok(())
 }
 
-/// The next page; `None` after the last. With `wait`, a limit is waited for.
+/// Returns the next page; `None` after the last. With `wait`, a limit is waited for.
 async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Failure> {
     loop {
         let error = match pages.next().await {
@@ -144,7 +144,7 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
     }
 }
 
-/// True for errors that waiting resolves: the limit of statement calls, or of token calls.
+/// Returns true for errors that waiting resolves: the limit of statement calls, or of token calls.
 fn is_limit(error: &CallError) -> bool {
     matches!(
         error.reason,
@@ -152,7 +152,7 @@ fn is_limit(error: &CallError) -> bool {
     )
 }
 
-/// The answer of a page under the names that it had, as `statement show` reads it.
+/// Returns the answer of a page under the names that it had, as `statement show` reads it.
 fn line(received: &ReceivedStatement) -> String {
     let (cursor, more) = match &received.next_page {
         ReceivedNextPage::None => (None, false),

@@ -63,7 +63,8 @@ fn write_view(view: &impl Template, to: &mut impl Write) -> Result<(), Failure> 
     Ok(writeln!(to)?)
 }
 
-/// A text that begins with the name of a file, without its folders: others may see the page.
+/// Returns a text that begins with the name of a file, without its folders: others may see the
+/// page.
 fn local<'a>(text: &'a str, path: &str) -> &'a str {
     let folders = path.rfind(is_separator).map_or(0, |at| at + 1);
     text.get(folders..).unwrap_or(text)

@@ -251,7 +251,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The XML of a document, and the answer around it, if any.
+/// Returns the XML of a document, and the answer around it, if any.
 fn open<'a>(
     name: &str,
     mut source: Box<dyn BufRead + 'a>,

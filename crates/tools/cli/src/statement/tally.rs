@@ -57,7 +57,7 @@ impl Tally {
         *sum = (sum.0 + 1, sum.1.and_then(|sum| sum.checked_add(amount)));
     }
 
-    /// A line for each currency, and one for the entries that are in no sum.
+    /// Returns a line for each currency, and one for the entries that are in no sum.
     pub(crate) fn lines(&self) -> Vec<String> {
         let text = |sum: Option<Decimal>| {
             sum.map_or_else(|| "too large".to_owned(), |sum| sum.to_string())
@@ -121,8 +121,8 @@ impl Running {
         }
     }
 
-    /// The balance after an entry; `None` from an entry on that is in another currency or of
-    /// unknown direction.
+    /// Returns the balance after an entry; `None` from an entry on that is in another currency or
+    /// of unknown direction.
     pub(crate) fn after(&mut self, entry: &Entry) -> Option<Decimal> {
         if entry.status == EntryStatus::BOOKED {
             let same = self.currency.is_none() || self.currency.as_ref() == entry.amount.currency();

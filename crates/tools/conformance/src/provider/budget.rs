@@ -4,10 +4,10 @@ use bankrail_values::excerpt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The calls that may be made. Default: 10 token requests and 25 statements.
+/// The number of calls that a judge may make. Default: 10 token requests and 25 statements.
 ///
-/// It is read from a text such as `tokens=60,statements=100,tokens-per-second=20`. Limits that are
-/// not named keep their defaults.
+/// A budget is read from a text such as `tokens=60,statements=100,tokens-per-second=20`. Limits
+/// that are not named keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     tokens: u32,
@@ -15,7 +15,7 @@ pub struct Budget {
     tokens_per_second: u32,
 }
 
-/// A text that is no budget.
+/// The error for a text that is not a budget.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected tokens=N, statements=N or tokens-per-second=N, N up to 100000, found {}", excerpt(.part))]
 #[non_exhaustive]
@@ -24,7 +24,7 @@ pub struct BudgetError {
     pub part: String,
 }
 
-/// The calls that the specification allows (Specification: "Limits").
+/// Allows the calls that the specification allows in an hour (Specification: "Limits").
 impl Default for Budget {
     fn default() -> Self {
         Self {
@@ -63,7 +63,7 @@ impl FromStr for Budget {
 }
 
 impl Budget {
-    /// The calls of each endpoint.
+    /// Returns the calls of each endpoint.
     pub(super) fn purses(self) -> (Purse, Purse) {
         (
             Purse::new("token requests", self.tokens),
@@ -71,8 +71,9 @@ impl Budget {
         )
     }
 
-    /// The time between two token requests. At half of the rate no algorithm of the specification
-    /// refuses one: each second has at most half of what it may have, and so has the one before.
+    /// Returns the time between two token requests. At half of the allowed rate, no algorithm of
+    /// the specification refuses a request, because each second and the one before have at most
+    /// half of the allowed requests.
     pub(super) fn pause(self) -> Duration {
         Duration::from_secs(2) / self.tokens_per_second.max(1)
     }
@@ -126,7 +127,7 @@ impl Purse {
         }
     }
 
-    /// No further call is made.
+    /// Prevents any further call.
     pub(super) fn close(&mut self, why: String) {
         // The first reason stays, because later refusals follow from it.
         self.closed.get_or_insert(why);

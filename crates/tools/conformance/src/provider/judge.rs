@@ -69,14 +69,14 @@ const PRICES: [(&str, &str); 8] = [
     ("--strict", "no call"),
 ];
 
-/// A provider, and a customer of it.
+/// A provider, and one of its customers.
 #[derive(Clone)]
 struct Target {
     base_url: Url,
     token_url: Url,
     statement_url: Url,
     audience: String,
-    /// The issuer that the provider's metadata name. Clients send it as the audience, too.
+    /// The issuer in the provider's metadata, which some clients send as the audience.
     issuer: Option<String>,
     customer: Customer,
     api_key_header: HeaderName,
@@ -104,7 +104,7 @@ impl Target {
             scopes.push(names::STATEMENT_READ.to_owned());
         }
         let other = options.second_customer.clone().map(|mut other| {
-            // An account that both have is not the other's alone.
+            // An account of both customers does not belong to the other one alone.
             other
                 .accounts
                 .retain(|account| !customer.accounts.contains(account));
@@ -126,7 +126,7 @@ impl Target {
         })
     }
 
-    /// The account that rows about one account ask for.
+    /// Returns the account for rows about a single account.
     fn first_account(&self) -> String {
         self.customer.accounts.first().cloned().unwrap_or_default()
     }
@@ -214,7 +214,7 @@ pub struct ProviderJudge {
     statements: Purse,
     pause: Duration,
     next_token: Option<Instant>,
-    /// The longest wait.
+    /// The maximum wait.
     wait: Duration,
     assertions: u32,
     bearer: Option<Bearer>,
@@ -227,13 +227,13 @@ pub struct ProviderJudge {
     limits: bool,
     seed: u32,
     strict: bool,
-    /// Orders bookings.
+    /// The hook that orders bookings.
     book: Option<Hook>,
-    /// Steps the provider's clock.
+    /// The hook that steps the provider's clock.
     clock: Option<Hook>,
     /// The total of all steps of the subject's clock.
     stepped: Duration,
-    /// The longest time for an answer or an order.
+    /// The maximum time for an answer or an order.
     timeout: Duration,
     /// The time at which the judge began, in UNIX seconds.
     began: i64,
@@ -323,7 +323,7 @@ impl ProviderJudge {
         token::judge_first(&mut self).await?;
         late::metadata(&mut self).await;
         if self.bearer.is_none() {
-            // A refusal would show nothing, because what is right is refused too.
+            // A refusal would show nothing, because correct calls are refused as well.
             self.blocked = Some(NO_TOKEN);
         }
         let mut statements = statement::judge(&mut self).await?;
@@ -336,7 +336,7 @@ impl ProviderJudge {
         refusals::judge_tokens(&mut self).await?;
         late::request_keys(&mut self);
         late::end_of_token(&mut self).await?;
-        // Late, because nothing is left of the limits afterwards.
+        // Judges the limits late, because afterwards they are used up.
         limits::judge(&mut self).await?;
         windows::judge(&mut self).await?;
         let address = self.target.base_url.to_string();
@@ -387,12 +387,12 @@ impl ProviderJudge {
         self.rows(rows, std::iter::repeat_n(verdict.clone(), N));
     }
 
-    /// The provider's time, as far as it is known.
+    /// Returns the provider's time, as far as it is known.
     fn provider_now(&self) -> Instant {
         Instant::now() + self.stepped
     }
 
-    /// A right assertion, another one each time.
+    /// Returns a correct assertion, which differs each time.
     fn assertion(&mut self) -> Assertion {
         self.assertions += 1;
         Assertion::new(&self.target, &self.keys, self.assertions)
@@ -434,7 +434,7 @@ impl ProviderJudge {
     /// if that is soon enough; otherwise the endpoint is not called again.
     ///
     /// # Errors
-    /// The verdict of a row that needed the answer.
+    /// The verdict of a row that needs the answer.
     async fn call(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, Verdict> {
         let begin = Instant::now();
         (self.on_call)(CallsLeft {
@@ -451,7 +451,8 @@ impl ProviderJudge {
             return Err(Verdict::not_run(why));
         }
         loop {
-            // Paid for each try, because it is open if a refused call counts.
+            // Pays for each attempt, because the specification leaves open if a refused call
+            // counts.
             self.purse(endpoint).pay().map_err(Verdict::NotRun)?;
             let answer = self.send(endpoint, call.clone()).await;
             let answer = answer
@@ -477,8 +478,8 @@ impl ProviderJudge {
         }
     }
 
-    /// Sends a call at the pace of its endpoint without asking the budget, and keeps the request
-    /// key of the answer.
+    /// Sends a call at the pace of its endpoint without paying from the budget, and keeps the
+    /// request key of the answer.
     async fn send(&mut self, endpoint: Endpoint, call: Call) -> Result<Answer, String> {
         let is_post = call.method == reqwest::Method::POST;
         if endpoint == Endpoint::Token {
@@ -486,7 +487,7 @@ impl ProviderJudge {
             if let Some(next) = self.next_token {
                 sleep_until(next).await;
             }
-            // From the sending on, because the provider counts requests and not answers.
+            // Measures from the sending, because the provider counts requests and not answers.
             self.next_token = Some(Instant::now() + self.pause);
         }
         // Before the answer, because a call without one may have counted.
@@ -496,7 +497,8 @@ impl ProviderJudge {
             let (answered, refused) = &mut self.purse(endpoint).counts;
             (*answered, *refused) = (*answered + 1, *refused - 1);
         }
-        // Others than POST need not reach the endpoint, nor what is refused before it.
+        // Requests other than POST need not reach the endpoint, and neither need requests that a
+        // limit refuses.
         if is_post && answer.status != 429 {
             match endpoint {
                 Endpoint::Token => {
@@ -514,14 +516,14 @@ impl ProviderJudge {
         Ok(answer)
     }
 
-    /// Sends three calls at once without asking the budget.
+    /// Sends three calls at once without paying from the budget.
     async fn send_three(&mut self, calls: [Call; 3]) -> [Result<Answer, String>; 3] {
         let [first, second, third] = calls.map(|call| send(&self.client, call));
-        // At once, so that all three fall into one second.
+        // Sends them at once, so that all three fall into one second.
         tokio::join!(first, second, third).into()
     }
 
-    /// Sends a call that is of neither endpoint.
+    /// Sends a call to neither of the endpoints.
     async fn send_aside(&mut self, call: Call) -> Result<Answer, String> {
         send(&self.client, call).await
     }

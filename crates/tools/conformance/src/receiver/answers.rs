@@ -32,7 +32,7 @@ impl Acknowledgements {
         self.ids.extend(id);
     }
 
-    /// The rows about all of them: id, title, verdict.
+    /// Returns the rows about all acknowledgements: id, title, verdict.
     pub(super) fn rows(mut self) -> Vec<(&'static str, String, Verdict)> {
         let of = |found: Vec<String>, expected: &str| match self.count {
             0 => Verdict::not_run("nothing was acknowledged"),
@@ -70,7 +70,7 @@ impl Acknowledgements {
     }
 }
 
-/// A UUID with hyphens, in any case.
+/// Returns true for a UUID with hyphens, in any case.
 fn is_uuid(text: &str) -> bool {
     let places = [8, 13, 18, 23];
     let hyphenated = text.len() == 36
@@ -81,7 +81,7 @@ fn is_uuid(text: &str) -> bool {
     digits == 32 && hyphenated
 }
 
-/// The rows about the form of the first answer of a receiver: id, title, verdict.
+/// Returns the rows about the form of the first answer of a receiver: id, title, verdict.
 pub(super) fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String, Verdict); 3] {
     let one = one(kind);
     let whole = ["id", "status"]
@@ -119,7 +119,7 @@ pub(super) fn form(kind: MessageKind, answer: &Answer) -> [(&'static str, String
     ]
 }
 
-/// Status and body, without the digits of times and of ids that differ in each answer.
+/// Returns the status and the body without digits of times and ids, which differ in each answer.
 pub(super) fn looks(answer: &Answer) -> String {
     let masked = |value: &Value| -> String {
         value
@@ -133,7 +133,8 @@ pub(super) fn looks(answer: &Answer) -> String {
     format!("{} {}", answer.status.as_u16(), shown(&masked(&body)))
 }
 
-/// A word and what ends it; `#` for one with digits, and for what may be a part of a UUID.
+/// Returns a word with the character that ends it, or `#` for a word with digits or one that may be
+/// a part of a UUID.
 fn mask(word: &str) -> &str {
     let text = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
     let hexadecimal = text.len() >= 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -22,14 +22,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Read as _;
 
-/// Keys, and what can be made with them.
+/// The keys with which forged messages are made.
 pub(super) struct Forge {
     pair: RsaKeyPair,
     large: Option<RsaKeyPair>,
     public: PublicKey,
     kid: Option<String>,
     encryption: EncryptionKey,
-    /// The key of somebody else.
+    /// The key of a stranger.
     stranger: SigningKey,
     stranger_pair: RsaKeyPair,
 }
@@ -38,19 +38,19 @@ pub(super) struct Forge {
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Signer {
-    /// The provider, with the algorithm of the header.
+    /// The provider, who signs by the algorithm of the header.
     Provider,
     /// The provider, with its key of 4096 bits.
     Large,
-    /// Somebody else.
+    /// A stranger.
     Stranger,
-    /// The provider's public key as it is published, taken for a shared secret.
+    /// Anybody, with the provider's published public key in PEM as a shared secret.
     PublicPem,
-    /// The same in DER.
+    /// Anybody, with the provider's public key in DER as a shared secret.
     PublicDer,
-    /// The part is empty.
+    /// Nobody: the signature is empty.
     Empty,
-    /// The part is random.
+    /// Nobody: the signature is random.
     Random,
 }
 
@@ -114,7 +114,8 @@ impl Forge {
         )
     }
 
-    /// A JWS with these members in its header, signed by the algorithm that it then names.
+    /// Returns a JWS with these members in its header, signed by the algorithm that the header then
+    /// names.
     pub(super) fn signed_by(
         &self,
         more: &Value,
@@ -153,17 +154,17 @@ impl Forge {
         })
     }
 
-    /// A good JWS.
+    /// Returns a correct JWS.
     pub(super) fn signed(&self, payload: &[u8]) -> Result<String, JudgeError> {
         self.signed_by(&json!({}), payload, Signer::Provider)
     }
 
-    /// The public key of somebody else as a JWK.
+    /// Returns the public key of the stranger as a JWK.
     pub(super) fn strangers_jwk(&self) -> Value {
         serde_json::from_str(&self.stranger.verifying_key().to_jwk()).unwrap_or_default()
     }
 
-    /// A good message, with these members in its outer and its signed header.
+    /// Returns a correct message, with these members in its outer and its signed header.
     pub(super) fn sealed(
         &self,
         outer: &Value,
@@ -174,13 +175,13 @@ impl Forge {
         Ok(self.encrypted(outer, jws.as_bytes())?.compact())
     }
 
-    /// A JWE with the right algorithms, and these members in its header.
+    /// Returns a JWE with the specification's algorithms and additional members in its header.
     pub(super) fn encrypted(&self, more: &Value, plain: &[u8]) -> Result<Jwe, JudgeError> {
         self.jwe("RSA-OAEP", "A256CBC-HS512", more, plain, true)
     }
 
-    /// A JWE with these algorithms, of which the content is really encrypted by them, and a tag
-    /// that is over the header, too, or is not. With `dir`, nobody has its key.
+    /// Returns a JWE whose content is really encrypted by the given algorithms. Its tag covers the
+    /// header or not. With `dir`, no receiver has the key.
     pub(super) fn jwe(
         &self,
         alg: &str,
@@ -261,7 +262,7 @@ impl Forge {
         Ok(jwe)
     }
 
-    /// A content key, encrypted to the receivers.
+    /// Returns a content key, encrypted to the receivers.
     fn wrapped(&self, alg: &str, key: &[u8]) -> Result<Vec<u8>, JudgeError> {
         let public = PublicEncryptingKey::from_der(&self.encryption.public_key().to_spki_der())
             .map_err(failed)?;
@@ -427,14 +428,15 @@ fn flip(bytes: &mut [u8]) {
     }
 }
 
-/// The header's member for the name of a key.
+/// Returns the header member `kid` for the name of a key.
 fn kid(name: Option<&str>) -> Value {
     name.map_or_else(|| json!({}), |kid| json!({ "kid": kid }))
 }
 
-/// Random bytes.
+/// Returns random bytes.
 fn random(length: usize) -> Result<Vec<u8>, JudgeError> {
-    // Not from the seed: who knows it could decrypt the messages of a run.
+    // The bytes are not made from the seed, because somebody who knows the seed could decrypt the
+    // messages of a run.
     let mut bytes = vec![0; length];
     bankrail_values::fill_random(&mut bytes).map_err(failed)?;
     Ok(bytes)
@@ -446,8 +448,8 @@ mod tests {
     use bankrail_jose::DecryptionKey;
     use bankrail_secured_payload::{OpenError, OpenOptions, Opener};
 
-    /// A message is refused for its one fault alone: without the fault, the same code makes good
-    /// messages.
+    /// A message is refused only for its one fault, because the same code without the fault makes
+    /// good messages.
     #[test]
     fn the_library_opens_what_has_no_fault_and_nothing_else() {
         let (signing, decryption) = (

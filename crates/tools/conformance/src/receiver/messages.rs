@@ -1,5 +1,5 @@
-//! Messages as JSON, after SPEC.md's tables. They are made by hand and not by the library's types,
-//! so that they can have forms that no type allows.
+//! Messages as JSON, made from SPEC.md's tables and not from the library's types, so that they can
+//! have forms that no type allows.
 
 use crate::invented::Invented;
 use bankrail_values::{Clock as _, SystemClock};
@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// The members of each kind: `minimal` are required, `key` are those of the duplicate key, `more`
-/// are the others. The specification leaves the members of `mandate_details` open.
+/// The members of each kind: `minimal` has the required ones, `key` those of the duplicate key, and
+/// `more` the others. The specification leaves the members of `mandate_details` open.
 static MEMBERS: LazyLock<EachKind<Value>> = LazyLock::new(|| {
     let read = |members| serde_json::from_str(members).expect("a test reads the messages");
     EachKind {
@@ -21,32 +21,32 @@ static MEMBERS: LazyLock<EachKind<Value>> = LazyLock::new(|| {
     }
 });
 
-/// Messages with invented values.
+/// The methods that make messages with invented values.
 impl Invented {
     fn members(&self, kind: MessageKind, which: &str) -> Value {
         Values::new(self).fill(MEMBERS.get(kind).get(which).unwrap_or(&Value::Null))
     }
 
-    /// The required members alone.
+    /// Returns a message with only the required members.
     pub(super) fn minimal(&self, kind: MessageKind) -> Value {
         self.members(kind, "minimal")
     }
 
-    /// The required members, and those of the duplicate key.
+    /// Returns a message with the required members and those of the duplicate key.
     pub(super) fn usual(&self, kind: MessageKind) -> Value {
         with(self.minimal(kind), &self.members(kind, "key"))
     }
 
-    /// Every member.
+    /// Returns a message with every member.
     pub(super) fn whole(&self, kind: MessageKind) -> Value {
         with(self.usual(kind), &self.members(kind, "more"))
     }
 }
 
-/// The values that names in JSON stand for, such as `$uuid`, a new one each time. `$text:20` is one
-/// of 20 characters. A name after `#`, as in `$uuid#request`, stands for the same value wherever it
-/// is. The text after `+` is appended to it. `$now:60` is a minute ago, `$absent` leaves a member
-/// out, and `$$` begins a text with one `$`.
+/// The values that names in JSON stand for, such as `$uuid` for a new UUID each time. `$text:20`
+/// stands for a text of 20 characters. Equal names with `#`, such as `$uuid#request`, stand for the
+/// same value everywhere. A text after `+` is appended to the value. `$now:60` is a minute ago,
+/// `$absent` leaves a member out, and `$$` begins a text with one `$`.
 pub(super) struct Values<'a> {
     invented: &'a Invented,
     named: HashMap<String, String>,
@@ -60,7 +60,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The JSON of a row, with values in place of their names.
+    /// Returns the JSON of a row, with the names of values replaced by the values.
     pub(super) fn fill(&mut self, json: &Value) -> Value {
         let mut value = json.clone();
         self.replace(&mut value);
@@ -95,7 +95,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The value of a name.
+/// Returns the value of a name.
 fn new(invented: &Invented, name: &str) -> String {
     let (name, of) = name.split_once(':').unwrap_or((name, ""));
     let simple = || invented.uuid().to_simple().to_string();
@@ -184,14 +184,14 @@ mod tests {
                     Message::from_json(kind, message.to_string().as_bytes()).unwrap()
                 };
                 let (one, two) = (read(make(&invented, kind)), read(make(&invented, kind)));
-                // The specification leaves open which values real messages have together.
+                // The specification leaves open which values occur together in real messages.
                 let mut findings = one.findings.iter().map(|finding| finding.rule.class());
                 assert!(
                     findings.all(|class| class == RuleClass::Consistency),
                     "{kind}: {:?}",
                     one.findings
                 );
-                // Without members of the key, that of the delivery decides.
+                // Without members of the duplicate key, the key of the delivery counts.
                 let keyless = kind.answers_a_request() && one.message.to_json().len() < 100;
                 let same = one.message.duplicate_key("", id) == two.message.duplicate_key("", id);
                 assert_eq!(same, keyless, "{kind}");

@@ -11,9 +11,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Every row but those of [`HOSTILE`], and those about the first messages and about all answers.
+/// All rows except those of [`HOSTILE`], those about the first messages, and those about all
+/// answers.
 pub(super) static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
-    // First the rows that show if the receiver's ids reveal that a message is known.
+    // The first rows show if the receiver's ids reveal that a message is known.
     let files = [
         include_str!("rows/deliveries.json"),
         include_str!("rows/origin.json"),
@@ -24,7 +25,7 @@ pub(super) static ROWS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     files.into_iter().flat_map(read).collect()
 });
 
-/// Deliveries that take weak receivers down, and one that a receiver takes after them. They come
+/// Rows whose deliveries crash weak receivers, and a row about a good message after them. They come
 /// last, because a receiver may stay down.
 pub(super) static HOSTILE: LazyLock<Vec<Row>> =
     LazyLock::new(|| read(include_str!("rows/hostile.json")));
@@ -33,18 +34,18 @@ fn read(rows: &str) -> Vec<Row> {
     serde_json::from_str(rows).expect("a test reads the rows")
 }
 
-/// The kind of this name.
+/// Returns the kind with a name.
 fn kind(name: &str) -> MessageKind {
     name.parse::<MessageKind>().expect("a test reads the rows")
 }
 
-/// One row; one for each kind of message that it asks about.
+/// One row of the data, which makes a row of the judgement for each of its kinds of messages.
 #[derive(Deserialize)]
 pub(super) struct Row {
     id: Id,
     pub(super) kinds: Kinds,
-    /// `{one}` is `a` and the message's name, `{name}` the name, `{priorities}` those that it may
-    /// have.
+    /// The title, in which `{one}` stands for `a` and the message's name, `{name}` for the name,
+    /// and `{priorities}` for the priorities that the message may have.
     title: String,
     #[serde(default)]
     pub(super) expected: Expected,
@@ -52,7 +53,7 @@ pub(super) struct Row {
     content: Content,
 }
 
-/// The clause of a row: the same for each kind of message, or one by the name of each kind that
+/// The clause of a row: the same for each kind of message, or a different one for each kind that
 /// SPEC.md has a clause for.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -61,15 +62,16 @@ enum Id {
     Each(BTreeMap<String, String>),
 }
 
-/// The kinds of messages that a row asks about.
+/// The kinds of messages of a row.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kinds {
-    /// Every kind, whether its receiver takes good messages or not.
+    /// Every kind, even if its receiver does not accept good messages.
     Every,
-    /// The kinds whose receivers take good messages.
+    /// The kinds whose receivers accept good messages.
     Working,
-    /// The first of these, for what all receivers share, such as the code that opens messages.
+    /// The first working kind, for code that all receivers share, such as the code that opens
+    /// messages.
     First,
     /// The working kinds with a key that is echoed.
     Echoing,
@@ -87,26 +89,26 @@ pub(super) enum Expected {
     /// Each delivery is acknowledged.
     #[default]
     Acknowledged,
-    /// Each delivery is acknowledged. The ids then show if the receiver repeats the id of a message
-    /// that it knows.
+    /// Each delivery is acknowledged. The ids then show if the receiver repeats the id of a known
+    /// message.
     Known,
-    /// Each delivery is acknowledged, all of them under one id if the receiver repeats ids of
-    /// messages that it knows.
+    /// Each delivery is acknowledged, all of them under one id if the receiver repeats the ids of
+    /// known messages.
     Same,
-    /// The same, of two deliveries at once.
+    /// Two simultaneous deliveries are acknowledged, under one id if the receiver repeats the ids
+    /// of known messages.
     Together,
     /// Each delivery is acknowledged under its own id.
     Other,
-    /// No delivery is acknowledged, or each is: what the specification states is judged as a whole
-    /// or not at all.
+    /// No delivery is acknowledged, which passes, or each is, which is noted; a mix fails.
     Judged,
-    /// No delivery is acknowledged, usually. The specification leaves it open.
+    /// Usually no delivery is acknowledged; the specification leaves this open.
     Open,
     /// No delivery is acknowledged, and the receiver answers the next good message as before.
     Refused,
     /// No delivery is acknowledged, and all answers look alike.
     Alike,
-    /// The next good message is acknowledged; the delivery may be or not.
+    /// The next good message is acknowledged; the delivery itself may be acknowledged or not.
     Survived,
     /// The next good message is acknowledged, and the delivery is not.
     SurvivedAndRefused,
@@ -135,13 +137,13 @@ impl Expected {
 enum Content {
     /// Usual messages with these members.
     Messages(Vec<Message>),
-    /// Deliveries, each with the name that a verdict calls it by.
+    /// Deliveries, each with its name for verdicts.
     Deliveries(Vec<(String, Recipe)>),
     /// Deliveries that depend on the kind of message, or on the provider's keys.
     Made(Made),
 }
 
-/// The name in verdicts, its members, and its kind if it is not that of the row.
+/// A message: its name for verdicts, its members, and its kind if that is not the row's.
 #[derive(Deserialize)]
 struct Message(String, Value, #[serde(default)] Option<String>);
 
@@ -171,7 +173,7 @@ impl Message {
 }
 
 impl Kinds {
-    /// Returns these among the kinds whose receivers take good messages.
+    /// Selects these kinds among those whose receivers accept good messages.
     pub(super) fn of(&self, working: Vec<MessageKind>, has_api_key: bool) -> Vec<MessageKind> {
         match self {
             Self::One(name) => vec![kind(name)],
@@ -209,7 +211,7 @@ impl Row {
     }
 }
 
-/// One message of a kind, for titles.
+/// Returns the name of one message of a kind, for titles.
 pub(super) fn one(kind: MessageKind) -> String {
     let name = kind.specification_name();
     format!(

@@ -1,4 +1,4 @@
-//! One run: the answers so far, and the rows that follow from them.
+//! One run of the judge: the answers so far, and the rows that follow from them.
 
 mod asked;
 mod handled;
@@ -15,7 +15,7 @@ use bankrail_webhook::{EachKind, MessageKind};
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The calls in a row without an answer after which the receiver is taken to be down.
+/// The number of consecutive calls without an answer after which the receiver is taken to be down.
 const MAX_SILENT_CALLS: u32 = 3;
 
 /// Judges a customer's receivers by the clauses of the specification that can be seen from outside.
@@ -40,17 +40,17 @@ pub struct ReceiverJudge {
     acknowledgements: Acknowledgements,
     /// The ids of the acknowledgements since the last row began.
     ids: Vec<String>,
-    /// True if the receiver acknowledges a message that it knows under the first id again.
+    /// True if the receiver acknowledges a known message under the first id again.
     known_by_id: EachKind<bool>,
     /// The first delivery of this run with members of the duplicate key, and the id of its
     /// acknowledgement.
     old: Option<(Delivery, Option<String>)>,
-    /// The X-Message-Id of each delivery, with true if it was taken at least once.
+    /// The X-Message-Id of each delivery, with true if it was acknowledged at least once.
     taken: HashMap<String, bool>,
     silence: u32,
-    /// The delivery after which the receiver was silent.
+    /// The delivery after which the receiver did not answer.
     suspect: String,
-    /// The delivery that killed the receiver, and its row, if the receiver is down.
+    /// The delivery that crashed the receiver, and its row, if the receiver is down.
     down: Option<String>,
     rows: Vec<row::Row>,
 }
@@ -107,14 +107,14 @@ impl ReceiverJudge {
             self.judge_row(row).await?;
         }
         handled::judge(&mut self).await?;
-        // Last, because a receiver that fails here would fail all other rows.
+        // These rows are last, because a receiver that crashes here would fail all other rows.
         self.endure().await?;
         let (address, blocked, seed) = (self.address(), self.blocked(), self.seed);
         let rows = self.finish();
         Judgement::new("receivers", address, rows, blocked, seed, &PRICES)
     }
 
-    /// The reason why no receiver takes a good message, and what to check.
+    /// Returns the reason why no receiver accepts a good message, and what to check.
     fn blocked(&self) -> Option<String> {
         if let Some(after) = &self.down {
             return Some(format!("the receiver no longer answers after {after}"));
@@ -245,8 +245,8 @@ impl ReceiverJudge {
         Ok(())
     }
 
-    /// Judges the answers to a row's deliveries. A receiver refuses only if it takes the next good
-    /// message: one that is down takes nothing.
+    /// Judges the answers to a row's deliveries. A receiver has refused only if it accepts the next
+    /// good message, because one that is down accepts nothing.
     async fn ask_alive(
         &mut self,
         expected: Expected,
@@ -265,7 +265,7 @@ impl ReceiverJudge {
         })
     }
 
-    /// Judges the rows about messages that take weak receivers down, and about good messages
+    /// Judges the rows about messages that crash weak receivers, and about good messages
     /// afterwards.
     async fn endure(&mut self) -> Result<(), JudgeError> {
         let known = "S21.26";
@@ -298,7 +298,7 @@ impl ReceiverJudge {
         Ok(())
     }
 
-    /// The rows about all acknowledgements; then all rows.
+    /// Adds the rows about all acknowledgements, and returns all rows.
     fn finish(mut self) -> Vec<row::Row> {
         let begin = Instant::now();
         for (id, title, verdict) in std::mem::take(&mut self.acknowledgements).rows() {
@@ -307,7 +307,7 @@ impl ReceiverJudge {
         self.rows
     }
 
-    /// The reason why these deliveries show nothing about the row.
+    /// Returns the reason why these deliveries show nothing about the row.
     fn obstacle(&self, deliveries: &[Delivery]) -> Option<String> {
         if let Some(after) = &self.down {
             return Some(format!("the receiver no longer answers after {after}"));
@@ -376,7 +376,7 @@ impl ReceiverJudge {
         verdict: Verdict,
         begin: Instant,
     ) {
-        // What is noted whatever the receiver does is open, and never fails.
+        // A row that is noted for any behaviour is about an open point, and never fails.
         let fails_strictly = id == BEYOND && matches!(verdict, Verdict::Failed(_));
         let verdict = match verdict {
             Verdict::Failed(why) if fails_strictly && !self.strict => Verdict::Noted(why),

@@ -1,4 +1,4 @@
-//! The judge of a provider over the fake bank, as a user's own test runs it.
+//! The judge of a provider over the fake bank, in the way in which a user's own test runs it.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use bankrail_values::{Clock as _, Currency, SystemClock};
 const CODE: &str = "JUDGEDCUSTOMER";
 const ACCOUNT: &str = "999001400100777";
 
-/// A bank with a customer of ours, whose account has entries of today.
+/// Returns a bank with a customer whose account has entries of today.
 async fn bank(key: &SigningKey) -> FakeBank {
     let mut limits = Limits::default();
     for call_type in CallType::ALL {

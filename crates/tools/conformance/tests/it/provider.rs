@@ -1,4 +1,4 @@
-//! Faults of a provider that the judge must find, and what must not be taken for one.
+//! Faults of a provider that the judge must find, and behaviour that it must not take for a fault.
 
 use crate::subject::{KEY, Subject, failure, rows};
 use bankrail_conformance::{Customer, Judgement, ProviderJudgeOptions, Verdict};
@@ -18,7 +18,7 @@ async fn judge(fault: &'static str, only: &[&str]) -> Judgement {
     subject.judge(only, options()).await
 }
 
-/// Counts the statements of an hour, after what `only` selects.
+/// Judges the limit of statements of an hour, after the rows that `only` selects.
 async fn counted(fault: &'static str, only: &[&str], with_clock: bool) -> Judgement {
     let subject = Subject::new(fault, &["AUD", "USD"], 1).await;
     let mut options = options().limits(true);
@@ -35,7 +35,7 @@ async fn a_limit_passes_only_between_the_call_that_is_answered_and_the_one_that_
     let found = counted("30 with refused ones", alone, false).await;
     let why = failure(&found, "S25.16");
     assert!(why.contains("expected 25 answers, found 30"), "{why}");
-    // Requests that were refused before may count, and hide how many are answered.
+    // Requests that were refused before may count, which would hide the number of answered ones.
     for fault in ["", "30 with refused ones"] {
         let beside = &["S25.16", "S19.10", "S19.22", "S19.29"];
         let found = counted(fault, beside, false).await;
@@ -46,7 +46,7 @@ async fn a_limit_passes_only_between_the_call_that_is_answered_and_the_one_that_
             why.contains("--clock") && why.contains("--only S25"),
             "{why}"
         );
-        // Two hours later nothing of that counts.
+        // Two hours later, none of these requests counts.
         let found = counted(fault, beside, true).await;
         let passed = matches!(rows(&found, "S25.16")[..], [Verdict::Passed]);
         assert_eq!(passed, fault.is_empty(), "{found}");
@@ -112,7 +112,7 @@ async fn a_token_that_dies_before_its_end_is_found_by_stepping_the_clock() {
             );
         }
     }
-    // Without a clock nothing shows it, and the row says what would.
+    // Without a clock nothing shows the end of tokens, and the row names what would.
     let found = judge("tokens die early", &["S22.6"]).await;
     let unseen = rows(&found, "S22.6");
     assert!(
@@ -175,7 +175,7 @@ async fn a_statement_without_entries_is_judged_although_bookings_are_ordered() {
     let subject = Subject::new("", &["AUD"], 0).await;
     let options = options().book(subject.hook("/book"));
     let found = subject.judge(&["S6.24", "S6.37"], options).await;
-    // The small provider writes no summary, and its statement has entries afterwards.
+    // The small provider writes no summary, and its statement has entries after the bookings.
     let why = failure(&found, "S6.37");
     assert!(why.contains("expected 0, found none"), "{why}");
 }

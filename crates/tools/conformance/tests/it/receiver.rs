@@ -1,4 +1,4 @@
-//! Faults of receivers, and what must not be taken for one.
+//! Faults of receivers that the judge must find, and behaviour that it must not take for a fault.
 
 use crate::subject::{KEY, rows, selection, serve};
 use axum::Router;
@@ -13,7 +13,7 @@ use http::{HeaderMap, Method, StatusCode};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// An acknowledgement under another id each time.
+/// Returns an acknowledgement under another id each time.
 fn acknowledged(number: usize) -> Response {
     let id = format!("0b7c2f6e-8a1d-41eb-8dcd-{number:012}");
     response(200, &json!({"id": id, "status": "RCVD"}))
@@ -26,8 +26,8 @@ fn response(status: u16, body: &Value) -> Response {
     response.body(Body::from(body.to_string())).unwrap()
 }
 
-/// Judges receivers that answer each delivery by this function, to which the answers before are
-/// counted, and list the ids of all messages without a state.
+/// Judges receivers that answer each delivery with `answer`, which gets the number of earlier
+/// answers. The receivers list the ids of all messages, without a state.
 async fn judge(
     answer: impl Fn(usize, &Method, &HeaderMap) -> Response + Clone + Send + Sync + 'static,
     only: &[&str],
@@ -70,7 +70,7 @@ async fn a_list_without_states_is_not_taken_for_a_fault() {
 
 #[tokio::test]
 async fn the_delivery_after_which_a_receiver_is_down_is_named_and_mended_first() {
-    // From its first GET on it has nothing but failures.
+    // The receiver fails from its first GET on.
     let down = Arc::new(Mutex::new(false));
     let answer = move |number, method: &Method, _: &HeaderMap| {
         let mut down = down.lock().unwrap();
@@ -98,7 +98,7 @@ async fn a_receiver_that_takes_too_much_loses_no_message() {
     let found = judge(|number, _, _| acknowledged(number), &["S21.9"]).await;
     let failed = found.rows().iter();
     let failed = failed.filter(|row| matches!(row.verdict, Verdict::Failed(_)));
-    // Each question has a row of its own.
+    // Each question has a separate row.
     let titles: Vec<_> = failed.map(|row| &*row.title).collect();
     assert_eq!(
         titles,

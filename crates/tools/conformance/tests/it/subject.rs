@@ -1,4 +1,4 @@
-//! A small provider, and how the small subjects of the tests are served. Each fault is a word that
+//! A small provider, and the server for the small subjects of the tests. Each fault is a word that
 //! the provider looks for.
 
 use axum::Router;
@@ -35,13 +35,13 @@ pub(crate) async fn serve(router: Router) -> (String, TlsRoots) {
     (url, TlsRoots::OnlyPem(authority.pem().into_bytes()))
 }
 
-/// The rows of an id.
+/// Returns the rows of an id.
 pub(crate) fn rows<'a>(judgement: &'a Judgement, id: &str) -> Vec<&'a Verdict> {
     let rows = judgement.rows().iter().filter(|row| row.id == id);
     rows.map(|row| &row.verdict).collect()
 }
 
-/// The detail of the only row of an id that failed.
+/// Returns the detail of the only row of an id that failed.
 pub(crate) fn failure<'a>(judgement: &'a Judgement, id: &str) -> &'a str {
     let failed: Vec<_> = rows(judgement, id)
         .into_iter()
@@ -74,7 +74,7 @@ struct Bank {
     now: u64,
     /// The time at which each token was issued.
     tokens: HashMap<String, u64>,
-    /// The calls of an hour, by who or what is counted.
+    /// The number of calls of each caller in each hour.
     calls: HashMap<(String, u64), u64>,
 }
 
@@ -82,7 +82,7 @@ type Shared = Arc<Mutex<Bank>>;
 
 const LIFETIME: u64 = 3600;
 
-/// A provider with a fault, judged by rows.
+/// A running provider with a fault.
 pub(crate) struct Subject {
     url: String,
     roots: TlsRoots,
@@ -90,7 +90,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    /// A provider with accounts in these currencies, and this many entries in each.
+    /// Returns a provider with accounts in these currencies, and this many entries in each.
     pub(crate) async fn new(fault: &'static str, currencies: &[&str], entries: usize) -> Self {
         let made = |number: usize, currency: &str| {
             let decimals = if currency == "VND" { "" } else { ".50" };
@@ -164,7 +164,7 @@ fn uuid(number: usize) -> String {
 }
 
 impl Bank {
-    /// Counts a call. True if it is within the limit of an hour.
+    /// Counts a call. Returns true if the call is within the limit of an hour.
     fn may_call(&mut self, who: &str, limit: u64) -> bool {
         let hour = self.now / 3600;
         let was_refused =

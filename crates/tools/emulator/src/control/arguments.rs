@@ -33,7 +33,7 @@ impl Arguments {
                 .iter()
                 .find(|member| member.name == name)
                 .filter(is_json);
-            // A text that is not JSON is refused later, because it is not an object.
+            // A text that is not JSON stays a text, which is refused later.
             member
                 .and_then(|_| serde_json::from_str(text).ok())
                 .unwrap_or_else(|| Value::from(text))

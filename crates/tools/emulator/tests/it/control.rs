@@ -178,8 +178,8 @@ async fn limits_tokens_and_days_follow_the_clock() {
     assert!(statement.contains("2030-02-01"), "{statement}");
     world.fine("step-clock", json!({ "seconds": 3600 })).await;
     assert_eq!(world.statement(&token).await.0, 401, "an hour later");
-    // The assertion of a program that uses the real time is refused only if `judge_assertions` is
-    // set.
+    // The assertion of a program that uses the real time is refused only if the bank's clock judges
+    // assertions.
     world
         .fine("set-clock", json!({ "assertions": "bank" }))
         .await;

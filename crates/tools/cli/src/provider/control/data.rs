@@ -269,7 +269,7 @@ fn kids(keys: &[VerifyingKey]) -> Value {
     json!({ "kids": keys.iter().map(VerifyingKey::thumbprint).collect::<Vec<_>>() })
 }
 
-/// The keys of a text.
+/// Returns the keys of a text.
 fn key_set<K: KeyHandle>(
     arguments: &Arguments,
     name: &str,

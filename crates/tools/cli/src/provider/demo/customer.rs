@@ -52,7 +52,8 @@ impl DemoCustomer {
         self.code.to_ascii_lowercase()
     }
 
-    /// The customer's record, and the files in the folder `home` that its own programs need.
+    /// Returns the customer's record, and the files in the folder `home` that its own programs
+    /// need.
     pub(super) fn make(
         &self,
         home: &Path,

@@ -38,8 +38,8 @@ fn text<'a, D: Deserializer<'a>>(given: D) -> Result<Option<String>, D::Error> {
     Ok(Some(String::deserialize(given)?.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// A time in UTC: a timestamp, or what browsers send for a field of date and time, with or without
-/// seconds.
+/// Returns a time in UTC: a timestamp, or what browsers send for a field of date and time, with or
+/// without seconds.
 fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error> {
     let parsed = text(given)?.map(|text| {
         let rest = match text.len() {
@@ -53,7 +53,7 @@ fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error
     Ok(parsed.map(|(at, _)| at))
 }
 
-/// The value of a field of date and time.
+/// Returns the value of a field of date and time.
 fn field(at: &Option<Timestamp>) -> String {
     at.map(|at| at.to_string().chars().take(19).collect())
         .unwrap_or_default()
@@ -86,7 +86,7 @@ impl Filter {
                 .is_none_or(|until| call.at < until.saturating_add(Duration::from_secs(1)))
     }
 
-    /// True if some calls are left out.
+    /// Returns true if some calls are left out.
     fn leaves_out(&self) -> bool {
         *self != Self::default()
     }
@@ -116,7 +116,7 @@ pub(super) fn is_refused(call: &Call) -> bool {
     call.endpoint != Endpoint::Webhook && tone(call) != "good"
 }
 
-/// The class of an answer: bad answers that somebody ordered are no cause for concern.
+/// Returns the class of an answer: bad answers that somebody ordered are no cause for concern.
 pub(super) fn tone(call: &Call) -> &'static str {
     let is_good = call.status.is_some_and(|status| status < 400) && call.reason.is_none();
     match call.fault {
@@ -197,7 +197,7 @@ struct LaterView {
     calls: CallList,
 }
 
-/// The calls since the page was made, which it asks for while it is seen.
+/// Returns the calls since the page was made, which it asks for while it is seen.
 pub(super) async fn later(
     State(page): State<Page>,
     Query(filter): Query<Filter>,

@@ -115,7 +115,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     }))
 }
 
-/// The values of a member that exist, in groups.
+/// Returns the values of a member that exist, in groups.
 async fn choices(
     page: &PageState,
     name: &str,

@@ -31,8 +31,8 @@ impl EndpointFacts {
     }
 }
 
-/// All endpoints by their names: those that customers have, and those of which the outbox still has
-/// something.
+/// Returns all endpoints by their names: those that customers have, and those of which the outbox
+/// still has something.
 pub(super) async fn all(
     page: &PageState,
     snapshot: &DispatcherSnapshot,

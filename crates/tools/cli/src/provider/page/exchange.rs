@@ -12,12 +12,12 @@ use std::fmt::Write as _;
 /// The characters of a body that are shown. A longer request cannot be repeated with a command.
 const MAX_SHOWN_CHARS: usize = 4_000;
 
-/// True if headers and bodies of a call were kept.
+/// Returns true if headers and bodies of a call were kept.
 pub(super) fn is_kept(call: &Call) -> bool {
     !call.headers.is_empty()
 }
 
-/// The request: its first line, and its headers and body if they were kept.
+/// Returns the request: its first line, and its headers and body if they were kept.
 pub(super) fn request(call: &Call) -> String {
     message(
         format!("{} {}", call.method, call.path),
@@ -26,7 +26,7 @@ pub(super) fn request(call: &Call) -> String {
     )
 }
 
-/// The answer: its status, and its headers and body if they were kept.
+/// Returns the answer: its status, and its headers and body if they were kept.
 pub(super) fn answer(call: &Call) -> String {
     let status = call
         .status
@@ -34,8 +34,8 @@ pub(super) fn answer(call: &Call) -> String {
     message(status, &call.answer_headers, &call.answer)
 }
 
-/// A message of the outbox: the headers that each of its deliveries has, and its body before it is
-/// sealed.
+/// Returns a message of the outbox: the headers that each of its deliveries has, and its body
+/// before it is sealed.
 pub(super) fn outgoing(message: &Outgoing) -> String {
     let known = DeliveryHeaders::from_attributes(&message.attributes);
     let headers = known.iter().flat_map(|(headers, _)| headers.pairs());
@@ -76,8 +76,8 @@ pub(super) struct Destination {
     pub(super) ca: Option<String>,
 }
 
-/// The command that sends the request of a call again; `None` if the request was not kept whole.
-/// Secrets are masked in it.
+/// Returns the command that sends the request of a call again; `None` if the request was not kept
+/// whole. Secrets are masked in it.
 pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
     let is_repeatable = is_kept(call) && call.endpoint != Endpoint::Webhook;
     let body = std::str::from_utf8(&call.body)

@@ -58,7 +58,7 @@ impl Guard {
         pairs.any(|(name, value)| name == self.cookie_name && self.cookie.matches(value.as_bytes()))
     }
 
-    /// The answer to a request that the page itself does not answer.
+    /// Returns the answer to a request that the page itself does not answer.
     fn intercept(&self, request: &Request) -> Option<Response> {
         let (uri, headers) = (request.uri(), request.headers());
         if !is_for_loopback(uri, headers) {
@@ -111,7 +111,7 @@ impl Guard {
     }
 }
 
-/// A secret for one purpose, which does not reveal the token that it is made of.
+/// Returns a secret for one purpose, which does not reveal the token that it is made of.
 pub(super) fn derived(purpose: &str, token: &str) -> String {
     let hash = Sha256::new()
         .chain_update(purpose)
@@ -150,8 +150,8 @@ pub(super) async fn guard(
     answer
 }
 
-/// True if the browser asked for a loopback address. A foreign name that resolves to one (DNS
-/// rebinding) would make this a page of the foreign site.
+/// Returns true if the browser asked for a loopback address. A foreign name that resolves to one
+/// (DNS rebinding) would make this a page of the foreign site.
 fn is_for_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

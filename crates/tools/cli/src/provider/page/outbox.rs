@@ -38,7 +38,7 @@ impl ListQuery {
     }
 }
 
-/// A state with its name for people.
+/// Returns a state with its name for people.
 fn state_name(state: &OutboxState) -> &'static str {
     match state {
         OutboxState::Pending => "waiting",
@@ -123,7 +123,7 @@ impl EntryRow {
         }
     }
 
-    /// True if the entry would be delivered now if its endpoint were resumed.
+    /// Returns true if the entry would be delivered now if its endpoint were resumed.
     fn is_held(&self) -> bool {
         matches!(self.next, Next::Stopped | Next::At(_))
     }

@@ -108,7 +108,8 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     }))
 }
 
-/// True if the newest delivery of a message, or to a customer, met a fault that somebody ordered.
+/// Returns true if the newest delivery of a message, or to a customer, met a fault that somebody
+/// ordered.
 fn is_ordered(newest: Option<&&Call>) -> bool {
     newest.is_some_and(|call| call.fault.is_some())
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// The maximum number of columns of a foreign text, such as the path of a call.
 const MAX_COLUMNS: usize = 160;
 
-/// A text from elsewhere: without control characters, and not longer than a row can show. The
-/// template escapes it.
+/// Returns a text from elsewhere: without control characters, and not longer than a row can show.
+/// The template escapes it.
 pub(super) fn shown(text: &str) -> String {
     cut(&crate::text::shown(text), MAX_COLUMNS).into_owned()
 }
@@ -38,7 +38,7 @@ pub(super) mod filters {
     use super::{Duration, Timestamp, When, fmt};
     use askama::{Result, Values};
 
-    /// A text from elsewhere.
+    /// Returns a text from elsewhere.
     #[askama::filter_fn]
     pub(in super::super) fn shown(text: impl fmt::Display, _: &dyn Values) -> Result<String> {
         Ok(super::shown(&text.to_string()))

@@ -107,7 +107,7 @@ pub(super) fn default_issuer(address: SocketAddr) -> String {
     }
 }
 
-/// The scheme and the host of the issuer: the address before the paths of both endpoints.
+/// Returns the scheme and the host of the issuer: the address before the paths of both endpoints.
 pub(super) fn base_url(issuer: &str) -> &str {
     let host = issuer.find("://").map_or(0, |at| at + 3);
     let end = issuer
@@ -117,8 +117,8 @@ pub(super) fn base_url(issuer: &str) -> &str {
     issuer.get(..end).unwrap_or(issuer)
 }
 
-/// The name or the address of the issuer's host. The certificate that is made up is for it, and for
-/// loopback.
+/// Returns the name or the address of the issuer's host. The certificate that is made up is for it,
+/// and for loopback.
 pub(super) fn host(issuer: &str) -> Option<String> {
     let host = base_url(issuer)
         .parse::<http::Uri>()

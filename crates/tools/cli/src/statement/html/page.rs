@@ -41,7 +41,7 @@ struct EntryView<'a> {
     findings: &'a [String],
 }
 
-/// The day on which a report was made.
+/// Returns the day on which a report was made.
 fn day(report: &Report) -> Option<String> {
     let at = report.created_at.as_ref()?.to_string();
     Some(at.split_once('T').map_or(&*at, |(day, _)| day).to_owned())

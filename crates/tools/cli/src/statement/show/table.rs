@@ -96,7 +96,7 @@ impl Table {
         }
     }
 
-    /// True when the report has had no entry.
+    /// Returns true when the report has had no entry.
     pub(super) fn is_empty(&self) -> bool {
         self.empty
     }

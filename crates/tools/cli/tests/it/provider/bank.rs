@@ -170,7 +170,7 @@ pub(super) fn control(data: &Path, words: &[&str]) -> Value {
     answer
 }
 
-/// True if a value has the members and types of a schema, and no other members.
+/// Returns true if a value has the members and types of a schema, and no other members.
 fn fits(value: &Value, schema: &Value) -> bool {
     let is = |kind: &Value| match kind.as_str().unwrap() {
         "object" => value.is_object(),

@@ -343,7 +343,7 @@ async fn assertions_of_client_libraries_are_accepted_unless_told_otherwise() {
     }
 }
 
-/// True if this machine has a program.
+/// Returns true if this machine has a program.
 fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {

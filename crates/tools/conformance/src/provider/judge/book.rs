@@ -1,4 +1,4 @@
-//! Bookings that the judge makes up and orders, and the statement that shows them (Specification:
+//! Bookings that the judge invents and orders, and the statement that shows them (Specification:
 //! "Statement payload", "Request statement").
 
 use super::checks::{ABSENT, combined, expect};
@@ -111,7 +111,7 @@ async fn ordered(
     statement: &mut Statement,
 ) -> Result<[Vec<(String, Verdict)>; ROWS.len()], Verdict> {
     let before = Facts::of(&statement.payload);
-    // From the seed, so that a run can be repeated with the same bookings.
+    // Invents the bookings from the seed, so that a run can be repeated with the same ones.
     let bookings = made_up(&Invented::new(judge.seed), &before.currency);
     for booking in &bookings {
         let order = booking.order(&statement.account);
@@ -119,7 +119,7 @@ async fn ordered(
         done.map_err(|why| Verdict::NotRun(format!("--book: {why}")))?;
     }
     let mut now = shown(judge, &statement.account, true).await?;
-    // A booking may be in the statement only a moment after it was ordered.
+    // A booking may appear in the statement with a delay.
     for _ in 1..ATTEMPTS {
         if bookings
             .iter()
@@ -133,7 +133,7 @@ async fn ordered(
     let after = Facts::of(&now.payload);
     let hidden = Facts::of(&shown(judge, &statement.account, false).await?.payload);
     let place = std::mem::take(&mut statement.place);
-    // The rows that follow see the bookings too, those about sums among them.
+    // The following rows, such as those about sums, see the bookings as well.
     *statement = Statement { place, ..now };
     let at = |booking: &Booking| format!("{}, entry of {}", statement.place, booking.amount);
     let once = bookings.iter().map(|booking| {
@@ -146,7 +146,7 @@ async fn ordered(
         (at(booking), verdict)
     });
     let each = |facts: &Facts, check: Check| -> Vec<_> {
-        // The last one, because an earlier booking may have the same amount.
+        // Searches for the last entry, because an earlier booking may have the same amount.
         let entry = |booking: &Booking| {
             let mut entries = facts.entries.iter().rev();
             entries.find(|entry| entry.value() == Some(booking.value()))
@@ -172,7 +172,7 @@ async fn ordered(
             Verdict::Noted(format!("expected {expected} decimals, found {found}"))
         }),
         each(&after, |booking, entry, _| {
-            // Only fast payments need to show their text.
+            // Only fast payments must show their text.
             if entry.narrative.is_empty() && !booking.is_fast() {
                 return ABSENT;
             }
@@ -239,7 +239,7 @@ fn decimals_of(amount: &str) -> usize {
         .map_or(0, |(_, decimals)| decimals.len())
 }
 
-/// A booking, as it is ordered.
+/// A booking to order.
 #[derive(Clone)]
 struct Booking {
     kind: &'static str,
@@ -273,7 +273,7 @@ impl Booking {
         Verdict::when(right, || format!("expected for a {} {expected}", self.kind))
     }
 
-    /// The number of entries of its amount that must exist.
+    /// Returns the number of entries with the booking's amount that must exist.
     fn expected(&self, bookings: &[Self], before: &Facts) -> usize {
         let alike = bookings
             .iter()
@@ -296,8 +296,8 @@ impl Booking {
     }
 }
 
-/// Bookings with amounts that hardly any other entry has: small and large ones, fast payments and
-/// others, two alike.
+/// Invents bookings with rare amounts: small and large ones, fast payments and others, and two
+/// equal ones.
 fn made_up(invented: &Invented, currency: &str) -> Vec<Booking> {
     let units = Currency::parse(currency)
         .ok()
@@ -308,7 +308,7 @@ fn made_up(invented: &Invented, currency: &str) -> Vec<Booking> {
             most + invented.number() % most,
             invented.number().to_string(),
         );
-        // The last digit is no zero, so that it is not lost by a number that is one.
+        // The last digit is not zero, so that it is not lost where an amount is a JSON number.
         let part = part.get(..decimals.saturating_sub(1)).unwrap_or_default();
         let amount = if decimals == 0 {
             whole.to_string()
@@ -338,12 +338,12 @@ fn made_up(invented: &Invented, currency: &str) -> Vec<Booking> {
     ]
 }
 
-/// The members of a statement, as written.
+/// The facts of a statement, as written.
 #[derive(Default)]
 struct Facts {
     currency: String,
     entries: Vec<Entry>,
-    /// The balance, less than zero for a debit, and zero without one.
+    /// The balance, negative for a debit, and zero if there is no balance.
     balance: Decimal,
 }
 
@@ -394,7 +394,7 @@ impl Entry {
         } else {
             "NtryDtls/TxDtls/RltdPties/Dbtr/Nm"
         });
-        // White space at the ends of a piece is a part of the text.
+        // White space at the ends of a piece belongs to the text.
         let remittance = child(entry, "NtryDtls/TxDtls/RmtInf");
         let pieces = remittance
             .into_iter()
@@ -416,7 +416,7 @@ impl Entry {
     }
 }
 
-/// Returns the place where two texts begin to differ.
+/// Describes the place where two texts begin to differ.
 fn differing(expected: &str, found: &str) -> String {
     let place = expected
         .chars()
@@ -469,7 +469,8 @@ mod tests {
         assert_eq!(once(&after), [true, true, true, true, false, false]);
         after.entries.push(entry(&bookings[0]));
         assert!(!once(&after)[0]);
-        // An overdraft that is called a credit, the same as a debit, and a balance that stays.
+        // Tests an overdraft that is stated as a credit, the same stated as a debit, and a balance
+        // that does not change.
         let balanced = |balance: Decimal| Facts {
             balance,
             ..Facts::default()

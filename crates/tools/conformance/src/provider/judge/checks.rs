@@ -147,7 +147,7 @@ pub(super) fn path_of(answer: &Answer, url: &reqwest::Url, path: &str) -> Verdic
     }
 }
 
-/// Passed if the status is an expected one.
+/// Returns `Passed` if the status is an expected one.
 pub(super) fn status_of(answer: &Answer, expected: &[u16]) -> Verdict {
     Verdict::when(expected.contains(&answer.status), || {
         let names: Vec<String> = expected.iter().map(u16::to_string).collect();

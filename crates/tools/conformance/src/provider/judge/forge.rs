@@ -1,4 +1,4 @@
-//! Client assertions, right ones and wrong ones (RFC 7515, RFC 7519).
+//! Makes client assertions, correct and incorrect ones (RFC 7515, RFC 7519).
 
 use super::{Target, now};
 use crate::error::{JudgeError, failed};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// The keys that assertions are signed with.
 pub(super) struct Keys {
     pub(super) own: Key,
-    /// The other customer's.
+    /// The key of the other customer.
     pub(super) other: Option<Key>,
     unregistered: RsaKeyPair,
 }
@@ -34,7 +34,7 @@ impl Key {
 }
 
 impl Keys {
-    /// The customer's key, that of the other customer, and a new one that no provider has
+    /// Makes the keys: the customer's, the other customer's, and a new one that no provider has
     /// registered.
     pub(super) fn new(own: &SigningKey, other: Option<&SigningKey>) -> Result<Self, JudgeError> {
         let unregistered = SigningKey::generate(RsaSize::Rsa2048).map_err(failed)?;
@@ -45,7 +45,7 @@ impl Keys {
         })
     }
 
-    /// True if the other customer's key differs from the first.
+    /// Returns true if the other customer's key differs from the first.
     pub(super) fn other_differs(&self) -> bool {
         let other = self.other.as_ref();
         other.is_some_and(|other| other.public_pem != self.own.public_pem)
@@ -56,27 +56,27 @@ impl Keys {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Signed {
-    /// Signed with the customer's key, by the algorithm of the header.
+    /// The signature is made with the customer's key, by the algorithm of the header.
     #[default]
     Own,
-    /// Signed with the other customer's key.
+    /// The signature is made with the other customer's key.
     Other,
-    /// Signed with a key that is not registered with the provider.
+    /// The signature is made with a key that is not registered with the provider.
     Unregistered,
-    /// The customer's public key as the shared secret.
+    /// The signature is made by HS256 with the customer's public key as the shared secret.
     Hs256,
     Unsigned,
-    /// A text other than the one that was signed.
+    /// The signature is of another text than that of the assertion.
     Changed,
     /// The signature ends in the middle.
     Shortened,
-    /// Each part is padded, as base64 is.
+    /// Each part is padded like base64.
     Padded,
-    /// No JWT at all.
+    /// The text is not a JWT.
     Garbage,
 }
 
-/// An assertion before it is signed. A new one is right.
+/// An assertion before it is signed. A new assertion is correct.
 #[derive(Clone, Debug)]
 pub(super) struct Assertion {
     pub(super) header: Map<String, Value>,
@@ -85,8 +85,8 @@ pub(super) struct Assertion {
 }
 
 impl Assertion {
-    /// The assertion of the specification, no two of one run alike (Specification: "Client
-    /// assertion (JWT) the customer builds").
+    /// Returns the assertion of the specification, which differs from all others of the run
+    /// (Specification: "Client assertion (JWT) the customer builds").
     pub(super) fn new(target: &Target, keys: &Keys, number: u32) -> Self {
         let (mut header, mut claims) = (Map::new(), Map::new());
         header.insert("alg".to_owned(), json!("RS256"));
@@ -104,7 +104,7 @@ impl Assertion {
         }
     }
 
-    /// The compact form.
+    /// Returns the compact form.
     pub(super) fn write(&self, keys: &Keys) -> Result<String, JudgeError> {
         let encoded = |bytes: &[u8]| {
             let mut text = base64url::encode(bytes);

@@ -1,4 +1,4 @@
-//! The last rows: request keys, metadata, scopes, the end of a token.
+//! Judges the last rows: request keys, metadata, scopes, the end of a token.
 
 use super::checks::{guid, object, status_of, text};
 use super::refusals::refused;
@@ -111,8 +111,8 @@ pub(super) async fn other_scope(judge: &mut ProviderJudge) -> Result<(), JudgeEr
     };
     let mut verdicts =
         [(); 2].map(|()| unseen("no scope of the customer is known to be of something else"));
-    // Names of scopes are the provider's: what another is for shows only beside one that is of
-    // statements.
+    // The provider chooses the names of scopes, so the purpose of another scope shows only in
+    // comparison with the scope of statements.
     if let Some(statements) = own.iter().find(of_statements) {
         verdicts = [(); 2].map(|()| unseen("there is no token with another scope alone"));
         let others = own
@@ -162,7 +162,7 @@ async fn token_with(
     }))
 }
 
-/// The verdict about the answer to a statement request with a token.
+/// Returns the verdict about the answer to a statement request with a token.
 async fn statement_with(
     judge: &mut ProviderJudge,
     token: &str,
@@ -211,8 +211,8 @@ pub(super) async fn end_of_token(judge: &mut ProviderJudge) -> Result<(), JudgeE
         &json!({ "accountId": account }),
     );
     let now = judge.provider_now();
-    // Early enough for the call itself, and a second after the end, because the provider began to
-    // count before its answer came.
+    // Leaves enough time for the call before the end, and a second after the end, because the
+    // provider began to count before its answer arrived.
     let margin = (bearer.lifetime / 10).min(Duration::from_secs(10));
     let times = [
         now,
@@ -250,7 +250,7 @@ pub(super) async fn end_of_token(judge: &mut ProviderJudge) -> Result<(), JudgeE
     Ok(())
 }
 
-/// Waits until it is this time at the provider, or steps its clock.
+/// Waits until a time at the provider, or steps its clock.
 ///
 /// # Errors
 /// The verdict of a row that cannot be judged.

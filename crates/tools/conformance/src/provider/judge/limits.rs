@@ -1,8 +1,9 @@
-//! The limits of calls, counted (Specification: "Limits").
+//! Counts calls to judge the limits (Specification: "Limits").
 //!
-//! The counting algorithms agree on a customer that has not called for two hours. Whether refused
-//! requests count is open, so a limit is judged only where none was refused before it was met: in
-//! an hour of its own if the clock can be stepped, otherwise in a run that has sent nothing wrong.
+//! The counting algorithms agree on a customer that has not called for two hours. The specification
+//! leaves open if refused requests count. A limit is therefore judged only if no request was
+//! refused before the limit was met: in a fresh hour if the clock can be stepped, otherwise in a
+//! run without incorrect requests.
 
 use super::Target;
 use super::checks::status_of;
@@ -96,7 +97,7 @@ async fn statements(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
         return Ok(());
     }
     let mut tokens = vec![bearer_of(judge).await?];
-    // Of two tokens, because the limit is the customer's and not that of a token.
+    // Uses two tokens, because the limit belongs to the customer and not to a token.
     let call = token_call(judge, None)?;
     let second = judge.send(Endpoint::Token, call).await;
     tokens.extend(
@@ -129,7 +130,8 @@ async fn statements(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
 async fn tokens(judge: &mut ProviderJudge) -> Result<(), JudgeError> {
     // The limit of a second must not be met where that of an hour is counted.
     judge.pause = judge.pause.max(Duration::from_secs(1));
-    // The other customer has the requests at once, because whether a refused one counts is open.
+    // The simultaneous requests are the other customer's, because the specification leaves open if
+    // a refused one counts.
     let other = other_target(&judge.target).filter(|_| judge.keys.other.is_some());
     let before = judge.tokens.counts;
     if let Err(why) = fresh_hour(judge).await {
@@ -168,14 +170,14 @@ fn token_call(judge: &mut ProviderJudge, other: Option<&Target>) -> Result<Call,
 
 type NextCall<'a> = &'a mut dyn FnMut(&mut ProviderJudge) -> Result<Call, JudgeError>;
 
-/// Three requests within a second, of which one must be refused. They may fall into two windows,
-/// but not twice.
+/// Sends three requests within a second, one of which must be refused. They may fall into two
+/// windows, but not in two attempts.
 async fn three_at_once(
     judge: &mut ProviderJudge,
     call: NextCall<'_>,
 ) -> Result<(Verdict, Verdict), JudgeError> {
     for _ in 0..2 {
-        // Longer than two windows of a second, so that no earlier request counts.
+        // Waits longer than two windows of a second, so that no earlier request counts.
         sleep(Duration::from_millis(2100)).await;
         let calls = [call(judge)?, call(judge)?, call(judge)?];
         let began = Instant::now();
@@ -229,7 +231,7 @@ async fn three_at_once(
     ))
 }
 
-/// Checks that 429 comes, and that it comes after the expected number of answers.
+/// Checks that a request is answered 429 after the expected number of other answers.
 async fn until_refused(
     judge: &mut ProviderJudge,
     endpoint: Endpoint,
@@ -238,7 +240,7 @@ async fn until_refused(
 ) -> Result<(Verdict, Verdict), JudgeError> {
     let failed = |what: String| (Verdict::Failed(what.clone()), Verdict::Failed(what));
     let hour = |at: i64| at.div_euclid(3600);
-    // One more than two fixed windows let through.
+    // Sends one request more than two fixed windows allow.
     for _ in 0..=2 * limit {
         let next = call(judge)?;
         match judge.send(endpoint, next).await {
@@ -278,8 +280,8 @@ async fn until_refused(
     )))
 }
 
-/// The verdict on a limit that was met after this many answers and earlier refusals for other
-/// reasons.
+/// Returns the verdict on a limit that was met after this many answers and earlier refusals for
+/// other reasons.
 fn counted(limit: usize, answered: usize, refused: usize) -> Verdict {
     if answered == limit && refused == 0 {
         Verdict::Passed
@@ -324,7 +326,7 @@ async fn other_customer(judge: &mut ProviderJudge) -> Result<Verdict, JudgeError
     })
 }
 
-/// The provider, as the other customer calls it.
+/// Returns the provider, as a target of the other customer.
 fn other_target(target: &Target) -> Option<Target> {
     Some(Target {
         customer: target.other.clone()?,

@@ -110,9 +110,9 @@ fn hides(with: &str, without: &str) -> Verdict {
     Verdict::Passed
 }
 
-/// No statement has related parties. If one that was requested without narrative has them, the
-/// provider has interchanged the two. If one that was requested by the text "true" has them, it
-/// takes no boolean.
+/// Judges the case that no statement has related parties. If a statement that was requested without
+/// narrative has them, the provider has interchanged the two. If one that was requested with the
+/// text "true" has them, the provider does not accept a boolean.
 async fn nothing_shown(
     judge: &mut ProviderJudge,
     statements: &Statements,
@@ -190,7 +190,7 @@ fn count(xml: &str, is_so: impl Fn(Node<'_, '_>) -> bool) -> usize {
     })
 }
 
-/// Zero for an answer that is not a statement.
+/// Counts in the reports of a statement; returns 0 for an answer that is not a statement.
 fn reports(xml: &str, count: impl Fn(Node<'_, '_>) -> usize) -> usize {
     let counted = read(xml, "BkToCstmrAcctRpt", |message| {
         children(message, "Rpt").map(count).sum()

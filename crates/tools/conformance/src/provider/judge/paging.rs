@@ -1,9 +1,9 @@
 //! Statements in several pages (Specification: "Statement response", `cursor` and
 //! `moreTransactionsAvailable`).
 //!
-//! The request member that carries the cursor, and the one that asks for short pages, are left open
-//! by the specification. `cursor` and `maxEntries` are tried; a provider that does not know them is
-//! not judged by this.
+//! The specification leaves open which request member carries the cursor, and which one requests
+//! short pages. The judge tries `cursor` and `maxEntries`; a provider that does not know them is
+//! not judged here.
 
 use super::statement::ask;
 use super::xml::{REPORT, children, read, text};
@@ -33,7 +33,7 @@ const NARRATIVE: (&str, &str) = (
     "each page has the narrative that the whole statement has",
 );
 
-/// The pages of one statement that are asked for.
+/// The maximum number of pages of a statement that are requested.
 const MAX_PAGES: usize = 20;
 
 /// Walks over the pages of a statement that is asked for in short pages, or else of one that has
@@ -61,7 +61,7 @@ pub(super) async fn judge(
     let (mut end, mut pages, mut ends) = (None, Vec::new(), [None, None]);
     if let Some(whole) = whole {
         let listed = entries(&whole.payload).len();
-        // Three pages if there are entries for them.
+        // Requests three pages if there are enough entries.
         let short = listed.div_ceil(3).clamp(1, 500);
         let request =
             json!({ "accountId": whole.account, "includeNarrative": true, "maxEntries": short });
@@ -73,7 +73,7 @@ pub(super) async fn judge(
                 let request = json!({ "accountId": whole.account, "maxEntries": count });
                 let says_right = |page: Statement| {
                     let found = entries(&page.payload).len();
-                    // Something else was booked meanwhile.
+                    // Accepts that other entries were booked meanwhile.
                     let right = page.more == more || found != count;
                     Verdict::when(right, || {
                         format!("expected {more} for {found} entries, found {}", !more)
@@ -83,8 +83,8 @@ pub(super) async fn judge(
             }
         }
     }
-    // Without a statement that is whole there is nothing to compare with, but an entry may still be
-    // there twice.
+    // Without a complete statement there is nothing to compare with, but an entry may still occur
+    // twice.
     let mut whole = whole;
     if let Some(first) = long.filter(|_| pages.len() < 2) {
         (whole, pages) = (None, vec![first.payload.clone()]);
@@ -104,7 +104,7 @@ pub(super) async fn judge(
             Verdict::not_seen("the provider does not answer a request for short pages"),
         ),
         Some(Err(verdict)) => same(verdict),
-        // Fewer than there are on the only page are no page of everything.
+        // A single page with all entries shows that the provider makes no short pages.
         Some(Ok(())) if pages.len() == 1 && lost == 0 => {
             same(Verdict::not_seen("the provider makes no short pages"))
         }
@@ -147,15 +147,15 @@ pub(super) async fn judge(
     Ok(())
 }
 
-/// The identity of an entry: its reference, or everything else about it but its narrative, because
-/// a page that hides that has the entry.
+/// The identity of an entry: its reference, or everything else except its narrative, because a page
+/// may hide the narrative of the same entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     reference: Option<String>,
     facts: Vec<String>,
 }
 
-/// Asks for page after page. Returns why it ended before the last one, if it did.
+/// Requests page after page. Returns the reason if the walk ended before the last page.
 async fn walk(
     judge: &mut ProviderJudge,
     request: &Value,
@@ -172,7 +172,8 @@ async fn walk(
         let is_second = pages.len() == 1;
         let page = match ask(judge, &request).await? {
             Ok(page) => page,
-            // The first request with a cursor: what its member is called is left open.
+            // This is the first request with a cursor, whose member's name the specification leaves
+            // open.
             Err(Verdict::Failed(_)) if is_second => {
                 let why = "the provider does not answer a request with cursor";
                 return Ok(Err(Verdict::not_seen(why)));
@@ -198,7 +199,7 @@ async fn walk(
             }
             (true, Some(cursor)) => cursor,
         };
-        // A cursor that comes again would lead around for as long as the budget lasts.
+        // A repeated cursor would make the walk circle until the budget is used up.
         if cursors.contains(&cursor) {
             let why = "expected another cursor on each page, found one again";
             return Ok(Err(Verdict::failed(why)));
@@ -217,7 +218,7 @@ fn entries(xml: &str) -> Vec<Entry> {
     texts(xml).into_iter().map(|(entry, _)| entry).collect()
 }
 
-/// The entries, each with its narrative.
+/// Returns the entries, each with its narrative.
 fn texts(xml: &str) -> Vec<(Entry, String)> {
     let own = |text: Option<&str>| text.unwrap_or_default().to_owned();
     let entry = |entry: Node<'_, '_>| {
@@ -236,7 +237,7 @@ fn texts(xml: &str) -> Vec<(Entry, String)> {
     entries.unwrap_or_default()
 }
 
-/// The number of entries that are beyond those of another list, alike ones counted.
+/// Returns the number of entries that are not in another list, counting equal entries.
 fn surplus<T: Eq + Hash>(entries: &[T], others: &[T]) -> usize {
     let others = tally(others);
     tally(entries)
@@ -245,8 +246,8 @@ fn surplus<T: Eq + Hash>(entries: &[T], others: &[T]) -> usize {
         .sum()
 }
 
-/// The number of the bank's references that occur several times. Two entries without one can both
-/// be real.
+/// Returns the number of the bank's references that occur several times. Two equal entries without
+/// a reference can both be real.
 fn twice(pages: &[Entry]) -> usize {
     let references = pages
         .iter()

@@ -17,28 +17,28 @@ use std::collections::BTreeSet;
 /// A part of a payload that rows are about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// The root.
+    /// The root element.
     Root,
-    /// `BkToCstmrAcctRpt`
+    /// The message, `BkToCstmrAcctRpt`.
     Message,
-    /// `Rpt`
+    /// A report, `Rpt`.
     Report,
     /// A report with entries.
     Summary,
-    /// A report without any, on its only page.
+    /// A report without entries, on its only page.
     Empty,
-    /// `Ntry`
+    /// An entry, `Ntry`.
     Entry,
-    /// `TxDtls`
+    /// A transaction, `TxDtls`.
     Transaction,
-    /// `Refs/Prtry` of a transaction
+    /// A `Refs/Prtry` of a transaction.
     Reference,
-    /// `RltdPties/CdtrAcct/Id/Othr` of a credit
+    /// The `RltdPties/CdtrAcct/Id/Othr` of a credit.
     CreditorAccount,
 }
 
 impl Part {
-    /// The reason why no payload has this part.
+    /// Returns the reason why no payload has this part.
     fn unseen(self) -> &'static str {
         match self {
             Self::Root => "the payload cannot be read",
@@ -57,7 +57,7 @@ impl Part {
 struct View<'a> {
     part: Part,
     node: Node<'a, 'a>,
-    /// `statement 2, entry 7`
+    /// The place for verdicts, such as `statement 2, entry 7`.
     place: String,
     statement: &'a Statement,
     /// The currency of the account.
@@ -71,11 +71,11 @@ struct Sums {
     entries: u64,
     credits: Side,
     debits: Side,
-    /// An amount or a direction cannot be read, or the sum is too large.
+    /// True if an amount or a direction cannot be read, or a sum is too large.
     unreadable: bool,
 }
 
-/// The credits, or the debits.
+/// The sum and the number of the credits, or of the debits.
 #[derive(Clone, Copy, Default)]
 struct Side {
     count: u64,
@@ -237,7 +237,7 @@ fn own_times<'a>(messages: impl Iterator<Item = &'a View<'a>>) -> Option<Verdict
 }
 
 impl View<'_> {
-    /// True if the summary counts the entries beside it.
+    /// Returns true if the summary counts the entries of its page.
     fn counts_page(&self) -> bool {
         let count =
             text(self.node, "TxsSummry/TtlNtries/NbOfNtries").and_then(|count| count.parse().ok());
@@ -245,7 +245,7 @@ impl View<'_> {
     }
 }
 
-/// Every part of a payload.
+/// Returns every part of a payload.
 fn views<'a>(statement: &'a Statement, document: &'a roxmltree::Document<'a>) -> Vec<View<'a>> {
     let (place, root) = (statement.place.clone(), document.root_element());
     let root = View {
@@ -396,8 +396,8 @@ fn by_schema(statement: &Statement) -> Option<Verdict> {
     }
 }
 
-/// The error without what it quotes of the payload, which may be a name or the number of an
-/// account.
+/// Returns the error's text without its quotation of the payload, which may be a name or an account
+/// number.
 fn without_text(error: &ReadError) -> String {
     let expected = match error.kind() {
         ReadErrorKind::Refused(FindingKind::UnexpectedText { .. }) => "elements only".to_owned(),

@@ -1,5 +1,5 @@
-//! Requests that are changed, most of which must be refused, as data, the most important ones
-//! first: ten token requests fit into the hourly budget.
+//! Changed requests as data, most of which must be refused. The most important ones come first,
+//! because only ten token requests fit into the hourly budget.
 
 use super::Target;
 use super::checks::{ABSENT, AnswerView, Check, expect, guid, kind, object, seen, status_of, text};
@@ -21,39 +21,39 @@ use std::sync::LazyLock;
 /// The identifier that is never found (Specification: "Request statement", test data).
 const FIFTEEN_ZEROS: &str = "000000000000000";
 
-/// One row: what is changed in a right request, and what is right. A member that is null is left
-/// out.
+/// One row: the changes of a correct request, and the correct answers. A member that is null is
+/// removed from the request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Refusal {
     id: String,
     title: String,
-    /// The statuses that are right; without any, every answer that is an error.
+    /// The correct statuses; if there are none, every answer that is an error is correct.
     #[serde(default)]
     right: Vec<u16>,
-    /// The signature of the assertion, its header and its claims.
+    /// The changes of the assertion: its signature, its header and its claims.
     #[serde(default)]
     signed: Signed,
     #[serde(default)]
     header: Map<String, Value>,
     #[serde(default)]
     claims: Map<String, Value>,
-    /// Claims that must be accepted for this row to show anything: the specification leaves them
-    /// open.
+    /// Claims that the provider must accept, or this row shows nothing; the specification leaves
+    /// them open.
     control: Option<Map<String, Value>>,
-    /// The fields of the form.
+    /// The changed fields of the form.
     #[serde(default)]
     form: Map<String, Value>,
-    /// The call itself.
+    /// The changes of the call itself.
     #[serde(default)]
     headers: Map<String, Value>,
     method: Option<String>,
     body: Option<String>,
-    /// The query of the address.
+    /// The query that is added to the address.
     query: Option<String>,
 }
 
-// Read once and for the whole program, because rows keep the ids.
+// The rows are read once for the whole program, because rows of a judgement refer to the ids.
 static TOKENS: LazyLock<Vec<Refusal>> = LazyLock::new(|| read(include_str!("token_requests.json")));
 static STATEMENTS: LazyLock<Vec<Refusal>> =
     LazyLock::new(|| read(include_str!("statement_requests.json")));
@@ -121,7 +121,7 @@ pub(super) async fn judge_statements(judge: &mut ProviderJudge) -> Result<(), Ju
 }
 
 impl Refusal {
-    /// A token request with the changes of this row, and these claims.
+    /// Returns a token request with the changes of this row, and the given claims.
     fn token_call(
         &self,
         judge: &mut ProviderJudge,
@@ -150,7 +150,7 @@ impl Refusal {
         )
     }
 
-    /// Returns a right call with the changes of this row, or the reason why it cannot be made.
+    /// Returns a correct call with the changes of this row, or the reason why it cannot be made.
     fn call(&self, mut call: Call, target: &Target, token: &str) -> Result<Call, &'static str> {
         let filled = |text: &str| filled(&text.replace("$token", token), target);
         if self.query.is_some() {
@@ -195,7 +195,7 @@ impl Refusal {
             Err(why) => Err(Verdict::not_seen(why)),
         };
         let mut verdict = got.map_or_else(|verdict| verdict, |answer| self.verdict(&answer));
-        // After a failure only, because the control costs a call too.
+        // The control is made only after a failure, because it costs a call as well.
         if let (Verdict::Failed(_), Some(control)) = (&verdict, control) {
             let beside = judge
                 .call(endpoint, control)
@@ -213,8 +213,8 @@ impl Refusal {
     }
 }
 
-/// Puts members in place of others. `$now` and a number is a time in seconds, `$ms` and a number
-/// one in milliseconds.
+/// Replaces members. `$now` with a number stands for a time in seconds, `$ms` with a number for one
+/// in milliseconds.
 fn put(
     to: &mut Map<String, Value>,
     changes: &Map<String, Value>,
@@ -240,7 +240,8 @@ fn put(
     Ok(())
 }
 
-/// Returns a text of a row with values in place of their names, or the name of a missing value.
+/// Replaces the names of values in a text of a row by the values. The error is the name of a
+/// missing value.
 fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
     let other = || {
         target
@@ -290,7 +291,7 @@ fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
                     .to_owned(),
             )
         }
-        // Signed by this customer's key, which is not the other's.
+        // The assertion is signed by this customer's key, which is not that of the other customer.
         "$other_customer" => (
             text,
             target
@@ -318,7 +319,7 @@ fn filled(text: &str, target: &Target) -> Result<String, &'static str> {
     Ok(text.replace(name, &value))
 }
 
-/// Passed if the answer has no statement and the service did not fail.
+/// Returns `Passed` if the answer has no statement and the service did not fail.
 pub(super) fn refused(answer: &Answer) -> Verdict {
     if is_error(answer) {
         Verdict::Passed
@@ -340,8 +341,8 @@ pub(super) fn refused(answer: &Answer) -> Verdict {
     }
 }
 
-/// True for a status from 400 on that is no failure of the service, and for an error in the body
-/// under any other.
+/// Returns true for a status from 400 to 499 or 501, and for an error in the body under a status
+/// below 400.
 fn is_error(answer: &Answer) -> bool {
     let in_body = || {
         object(&answer.body)

@@ -1,4 +1,4 @@
-//! Right statement requests, and the members of their answers (Specification: "Statement
+//! Correct statement requests, and the members of their answers (Specification: "Statement
 //! response").
 
 use super::checks::{ABSENT, AnswerView, Check, combined, expect, guid, kind, path_of, status_of};
@@ -18,8 +18,8 @@ const LATER_CALLS: [(&[&str], usize); 7] = [
     (&["S19.29", "S5", "S24.1"], 1),
     (&["S19.14"], 1),
     (&["S19.15", "S19.17"], 1),
-    // Three short pages, the whole statement once more, and as one page. That but for one entry may
-    // not be asked for.
+    // The rows need three short pages, the whole statement once more, and a page of exactly all
+    // entries. No call is reserved for the page of all entries but one.
     (&["S4.15", "S6.24"], 5),
     (&["S22.10", "S20.9"], 2),
     (&["S22.6"], 1),
@@ -186,7 +186,7 @@ pub(super) async fn judge(judge: &mut ProviderJudge) -> Result<Statements, Judge
         .statements
         .left()
         .saturating_sub(kept)
-        // At least one, without which no other row could be judged.
+        // Requests at least one statement, because no other row could be judged without it.
         .clamp(1, accounts.len());
     let (mut answers, mut refused, mut unrun) = (Vec::new(), Vec::new(), None);
     for (number, account) in accounts.iter().take(most).enumerate() {
@@ -251,7 +251,7 @@ pub(super) async fn judge(judge: &mut ProviderJudge) -> Result<Statements, Judge
     })
 }
 
-/// The statement of an answer, if it can be read.
+/// Returns the statement of an answer, if it can be read.
 pub(super) fn statement_of(answer: &Answer, account: &str) -> Option<Statement> {
     statement(&AnswerView::of(answer, account), "")
 }
@@ -259,7 +259,7 @@ pub(super) fn statement_of(answer: &Answer, account: &str) -> Option<Statement> 
 /// Requests a statement.
 ///
 /// # Errors
-/// The verdict of a row that needed it.
+/// The verdict of a row that needs the statement.
 pub(super) async fn ask(
     judge: &mut ProviderJudge,
     request: &Value,

@@ -1,4 +1,4 @@
-//! A right token request, and what comes back (Specification: "Obtain access token", "Access token
+//! A correct token request and its answer (Specification: "Obtain access token", "Access token
 //! response").
 
 use super::checks::{
@@ -16,7 +16,7 @@ use bankrail_values::{Decimal, excerpt};
 use serde_json::json;
 use std::time::Duration;
 
-/// The four fields.
+/// Returns the four fields of the form.
 pub(super) fn form(
     judge: &ProviderJudge,
     assertion: &Assertion,
@@ -33,7 +33,7 @@ pub(super) fn form(
     ])
 }
 
-/// A request with this assertion.
+/// Sends a token request with an assertion.
 async fn request(
     judge: &mut ProviderJudge,
     assertion: &Assertion,
@@ -67,7 +67,7 @@ pub(super) async fn judge_first(judge: &mut ProviderJudge) -> Result<(), JudgeEr
         && refusal.status != 200
         && judge.tokens.left() > 0
     {
-        // With an exp that clients usually have.
+        // Tries an `exp` that clients usually send.
         is_far = status_of(refusal, &[200]);
         let assertion = judge.assertion();
         got = request(judge, &assertion).await?;
@@ -80,7 +80,7 @@ pub(super) async fn judge_first(judge: &mut ProviderJudge) -> Result<(), JudgeEr
                 reason,
             });
         }
-        // A report without the rows of statements would have no rest to judge later.
+        // Without the rows of statements, the report would have no rows left to judge later.
         Err(not_run) => {
             return Err(JudgeError::NoToken {
                 reason: not_run.detail().to_owned(),
@@ -124,7 +124,7 @@ pub(super) async fn bearer_of(judge: &mut ProviderJudge) -> Result<String, Judge
     if judge.bearer.is_none() {
         return Ok(String::new());
     }
-    // The token before stays if there is no other, so that rows show the refusal of a call.
+    // Keeps the previous token if there is no other, so that rows show the refusal of a call.
     judge.bearer = another(judge).await?.or(judge.bearer.take());
     Ok(judge
         .bearer
@@ -139,7 +139,7 @@ pub(super) fn bearer(judge: &ProviderJudge, answer: &Answer) -> Option<Bearer> {
         .get("access_token")?
         .as_str()
         .filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()))?;
-    // A lifetime that cannot be read is that of every example.
+    // An unreadable lifetime is assumed to be that of every example.
     let lifetime = Duration::from_secs(seconds(&members).unwrap_or(3600).min(86_400));
     Some(Bearer {
         token: token.to_owned(),

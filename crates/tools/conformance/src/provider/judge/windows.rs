@@ -1,6 +1,6 @@
 //! The worked cases of the specification's windows (Specification: "Limits", rules 2 and 3), at the
-//! 25 statements of an hour. There are 20 in the hour before, then a quarter, a half and three
-//! quarters into the next.
+//! 25 statements of an hour. There are 20 statements in one hour, and the cases are a quarter, a
+//! half and three quarters into the next hour.
 
 use super::statement::statement_of;
 use super::token::bearer_of;
@@ -72,7 +72,7 @@ async fn cases(judge: &mut ProviderJudge) -> Result<[Verdict; ROWS.len()], Strin
             "expected {CALLS_BEFORE} answers in a fresh hour, found {answered}"
         ));
     }
-    // From the beginning of the hour that has the 20 to a quarter past the next one.
+    // Steps from the beginning of the hour with the 20 statements to a quarter past the next hour.
     step(judge, HOUR + HOUR / 4).await?;
     let first = self::answered(judge, FIRST_CALLS).await?;
     let quarter = Verdict::when(first == FIRST_CALLS, || {
@@ -143,7 +143,7 @@ async fn begin_hour(judge: &mut ProviderJudge) -> Result<(), String> {
     let now = provider_time(judge).await?;
     let now =
         now.ok_or("the provider's time is not seen: no statement is answered after two hours")?;
-    // The hour between has that one statement, so that it is not the hour before.
+    // That one statement is in the hour between, which must not be the hour before.
     step(judge, HOUR - now.rem_euclid(HOUR) + HOUR + 1).await?;
     (judge.tokens.counts, judge.statements.counts) = ((0, 0), (0, 0));
     Ok(())
@@ -191,7 +191,7 @@ async fn statement(judge: &mut ProviderJudge) -> Result<Option<Statement>, Strin
     let token = bearer_of(judge).await.map_err(|error| error.to_string())?;
     let account = judge.target.first_account();
     let call = Call::statement(&judge.target, &token, &json!({ "accountId": account }));
-    // Not by `call`, which waits after a 429.
+    // Does not use `call`, which waits after a 429.
     let answer = judge.send(Endpoint::Statement, call).await?;
     Ok(statement_of(&answer, &account).filter(|_| answer.status == 200))
 }

@@ -6,7 +6,7 @@ use bankrail_values::causes;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
 use reqwest::{Method, Url};
 
-/// The bytes of an answer that are read.
+/// The maximum number of bytes of an answer that are read.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 
 /// One request. A header that occurs twice is sent twice.
@@ -19,7 +19,7 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// A statement request with everything that it needs.
+    /// Returns a statement request with all required parts.
     pub(super) fn statement(target: &Target, token: &str, request: &serde_json::Value) -> Self {
         let headers = vec![
             (
@@ -38,7 +38,7 @@ impl Call {
         }
     }
 
-    /// A token request with this form.
+    /// Returns a token request with a form.
     pub(super) fn token(target: &Target, form: &[(&str, String)]) -> Self {
         let headers = vec![
             (
@@ -59,13 +59,13 @@ impl Call {
         }
     }
 
-    /// Leaves a header out.
+    /// Removes a header.
     pub(super) fn without(mut self, name: &HeaderName) -> Self {
         self.headers.retain(|(found, _)| found != name);
         self
     }
 
-    /// Gives a header another value.
+    /// Replaces the value of a header.
     pub(super) fn with(self, name: &HeaderName, value: impl Into<String>) -> Self {
         let mut call = self.without(name);
         call.headers.push((name.clone(), value.into()));
@@ -82,7 +82,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The text of a header that occurs once.
+    /// Returns the text of a header that occurs once.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;
@@ -92,7 +92,8 @@ impl Answer {
         value.to_str().ok()
     }
 
-    /// Whole seconds of Retry-After. A date is not waited for.
+    /// Returns the whole seconds of Retry-After; `None` for a date, which the judge does not wait
+    /// for.
     pub(super) fn retry_after(&self) -> Option<u64> {
         self.header("retry-after")?.trim().parse().ok()
     }
@@ -101,7 +102,7 @@ impl Answer {
 /// Sends a call once.
 ///
 /// # Errors
-/// Why there is no answer, without the address.
+/// The reason why there is no answer, without the address.
 pub(super) async fn send(client: &reqwest::Client, call: Call) -> Result<Answer, String> {
     let mut request = client.request(call.method, call.url);
     for (name, value) in call.headers {
@@ -111,7 +112,7 @@ pub(super) async fn send(client: &reqwest::Client, call: Call) -> Result<Answer,
     let mut response = request.body(call.body).send().await.map_err(said)?;
     let mut body = Vec::new();
     while let Some(part) = response.chunk().await.map_err(said)? {
-        // Piece by piece, because a `Content-Length` may be absent or wrong.
+        // Checks the length piece by piece, because a `Content-Length` may be absent or wrong.
         if body.len() + part.len() > MAX_ANSWER_BYTES {
             return Err(format!("an answer of more than {MAX_ANSWER_BYTES} bytes"));
         }

@@ -1,4 +1,4 @@
-//! Elements as they were sent, before any reader has corrected them.
+//! Access to elements as they were sent, without a reader that would correct them.
 
 use bankrail_values::{Decimal, parse_decimal};
 use roxmltree::Node;
@@ -6,13 +6,14 @@ use roxmltree::Node;
 /// The report of a message.
 pub(super) const REPORT: &str = "BkToCstmrAcctRpt/Rpt";
 
-/// Reads the first element at a path below the root. `None` if the text is no XML, or has none.
+/// Reads the first element at a path below the root. Returns `None` if the text is not XML, or has
+/// no such element.
 pub(super) fn read<T>(xml: &str, path: &str, element: impl FnOnce(Node<'_, '_>) -> T) -> Option<T> {
     let document = roxmltree::Document::parse(xml).ok()?;
     child(document.root_element(), path).map(element)
 }
 
-/// The first element at a path of names below this one.
+/// Returns the first element at a path of names below a node.
 pub(super) fn child<'a, 'input>(node: Node<'a, 'input>, path: &str) -> Option<Node<'a, 'input>> {
     let is = |node: &Node<'_, '_>, name| node.is_element() && node.tag_name().name() == name;
     path.split('/').try_fold(node, |node, name| {
@@ -20,7 +21,7 @@ pub(super) fn child<'a, 'input>(node: Node<'a, 'input>, path: &str) -> Option<No
     })
 }
 
-/// The elements of a name directly below this one.
+/// Returns the elements with a name directly below a node.
 pub(super) fn children<'a, 'input>(
     node: Node<'a, 'input>,
     name: &str,
@@ -29,12 +30,12 @@ pub(super) fn children<'a, 'input>(
         .filter(move |child| child.is_element() && child.tag_name().name() == name)
 }
 
-/// The text of the first element at a path.
+/// Returns the text of the first element at a path.
 pub(super) fn text<'a>(node: Node<'a, '_>, path: &str) -> Option<&'a str> {
     child(node, path)?.text().map(str::trim)
 }
 
-/// An amount without a sign.
+/// Reads an amount without a sign.
 pub(super) fn amount(text: Option<&str>) -> Option<Decimal> {
     parse_decimal(text?)
         .ok()

@@ -20,36 +20,36 @@ const LARGE_BYTES: usize = 100 << 20;
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Recipe {
-    /// Every member.
+    /// A message with every member.
     Whole,
     /// A usual message with these members.
     Members(Value),
-    /// The delivery before this one.
+    /// The previous delivery once more.
     Again,
-    /// The message before this one with another time, sealed again.
+    /// The previous message with another time, sealed again.
     Regenerated,
     /// A usual message with these headers, or without those that are null. `$api_key_header` is the
     /// header of the API key.
     Headers(Value),
     /// A GET, which has no body.
     Get,
-    /// A text in place of the message, made of a usual one.
+    /// A text in place of the message, made from a usual message.
     Text(String),
-    /// A message with a byte that UTF-8 does not have.
+    /// A message with a byte that is not valid in UTF-8.
     NotUtf8,
     /// A usual message with these members in its signed header, and its signer.
     Signed(Value, Signer),
-    /// A usual message that somebody else has signed and brings the key of.
+    /// A usual message that a stranger has signed, with the stranger's key in the header.
     BroughtAlong,
     /// A usual message with the signature of another.
     OthersSignature,
     /// A usual message with a bit of its signature flipped.
     FlippedSignature,
-    /// A usual message, signed by RS256 under this name.
+    /// A usual message, signed by RS256, with another algorithm's name in the header.
     Renamed(String),
-    /// A usual message that is encrypted and not signed.
+    /// A usual message that is encrypted but not signed.
     Unsigned,
-    /// A usual message that is signed and not encrypted.
+    /// A usual message that is signed but not encrypted.
     Unencrypted,
     /// A usual message that is encrypted first and then signed.
     SignedLast,
@@ -59,7 +59,7 @@ pub(super) enum Recipe {
     Sealed(Value, Value),
     /// A usual message, one part of whose JWE is changed.
     Changed(Part, Change),
-    /// A usual message with white space in the header of its JWE.
+    /// A usual message with white space added to the header of its JWE.
     Respelled,
     /// A usual message whose tag does not cover its header.
     Unbound,
@@ -74,8 +74,8 @@ pub(super) enum Recipe {
 }
 
 impl Row {
-    /// Makes the deliveries of the row; `None` if they need a key that was not given.
-    /// `working` are the kinds whose receivers take good messages.
+    /// Makes the deliveries of the row; returns `None` if they need a key that was not given.
+    /// `working` has the kinds whose receivers accept good messages.
     pub(in super::super) fn deliveries(
         &self,
         provider: &Provider,
@@ -222,7 +222,7 @@ struct Maker<'a> {
     provider: &'a Provider,
     kind: MessageKind,
     values: Values<'a>,
-    /// The message before, and its delivery.
+    /// The previous message and its delivery.
     message: Value,
     before: Option<Delivery>,
 }
@@ -304,7 +304,7 @@ impl Maker<'_> {
             Recipe::Changed(part, change) => carried(forge.changed(usual, *part, change)?),
             Recipe::Respelled => {
                 let mut jwe = forge.encrypted(&json!({}), forge.signed(usual)?.as_bytes())?;
-                // The same members, and other bytes under the tag.
+                // The header has the same members, but the tag covers other bytes.
                 jwe.header = jwe.header.replacen(':', ": ", 1);
                 carried(jwe.compact())
             }
@@ -328,20 +328,20 @@ impl Maker<'_> {
                 provider.delivery(kind, what, body.into_bytes())
             }
         };
-        // After the change, so that the same bytes can be delivered again.
+        // Stored after the change, so that the same bytes can be delivered again.
         self.before = Some(delivery.clone());
         Ok(delivery)
     }
 
-    /// A good delivery of a message, which is remembered.
+    /// Returns a correct delivery of a message, and remembers it.
     fn sealed(&mut self, what: &str, message: Value) -> Result<Delivery, JudgeError> {
         self.message = message;
         self.provider.sealed(self.kind, what, &self.message)
     }
 }
 
-/// A text with values in place of their names: `$message` is a message, `$members` is one without
-/// its braces, and `$sealed` the same sealed.
+/// Replaces the names of values in a template: `$message` is the message, `$members` the message
+/// without its braces, and `$sealed` the sealed message.
 fn filled(template: &str, message: &str, sealed: &str) -> String {
     let value = |name: &str| match name {
         "$message" => message.to_owned(),

@@ -1,4 +1,4 @@
-//! The judgement of a row by the answers to its deliveries.
+//! Judges a row by the answers to its deliveries.
 
 use super::{MAX_SILENT_CALLS, ReceiverJudge};
 use crate::error::JudgeError;
@@ -34,13 +34,13 @@ impl ReceiverJudge {
         }
     }
 
-    /// Passed if each of these deliveries is acknowledged, or none is.
+    /// Returns `Passed` if each of these deliveries is acknowledged, or if none is.
     pub(super) async fn each(
         &mut self,
         acknowledged: bool,
         deliveries: &[Delivery],
     ) -> Result<Verdict, JudgeError> {
-        // Without the ids of the row before, which are compared with those of this one.
+        // Drops the ids of the previous row, which must not be compared with those of this one.
         let mut faults = Vec::new();
         self.ids.clear();
         for delivery in deliveries {
@@ -87,7 +87,7 @@ impl ReceiverJudge {
         else {
             return verdict;
         };
-        // Another row fails for an acknowledgement without id.
+        // Another row fails for an acknowledgement without an id.
         if self.ids.iter().any(String::is_empty) {
             return verdict;
         }
@@ -115,12 +115,13 @@ impl ReceiverJudge {
         }
     }
 
-    /// Two deliveries at once.
+    /// Makes two simultaneous deliveries, and judges the answers.
     async fn together(&mut self, deliveries: &[Delivery]) -> Result<Verdict, JudgeError> {
         let [first, second] = deliveries else {
             return self.each(true, deliveries).await;
         };
-        // At the same moment, because a receiver may look a message up and store it in two steps.
+        // Sends both at the same moment, because a receiver may look up and store a message in two
+        // steps.
         let (one, two) = tokio::join!(self.provider.send(first), self.provider.send(second));
         self.ids.clear();
         let mut faults = Vec::new();
@@ -135,7 +136,8 @@ impl ReceiverJudge {
         Ok(self.by_ids(verdict, Expected::Same, deliveries))
     }
 
-    /// Passed if none of these deliveries is acknowledged, and noted if all are.
+    /// Returns `Passed` if none of these deliveries is acknowledged, `Noted` if all are, and
+    /// `Failed` otherwise.
     async fn judged(&mut self, deliveries: &[Delivery]) -> Verdict {
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
         for delivery in deliveries {
@@ -161,7 +163,7 @@ impl ReceiverJudge {
         }
     }
 
-    /// Passed if the answers to all of these deliveries look alike.
+    /// Returns `Passed` if the answers to all of these deliveries look alike.
     async fn alike(&mut self, deliveries: &[Delivery]) -> Verdict {
         let mut first: Option<String> = None;
         for delivery in deliveries {
@@ -182,8 +184,8 @@ impl ReceiverJudge {
         Verdict::Passed
     }
 
-    /// Passed if the next good message is acknowledged after each of these deliveries, and they are
-    /// not unless they may be.
+    /// Returns `Passed` if the next good message is acknowledged after each of these deliveries,
+    /// and the deliveries themselves are not acknowledged unless that is allowed.
     async fn survives(
         &mut self,
         may_take: bool,
@@ -212,7 +214,7 @@ impl ReceiverJudge {
         Ok(Verdict::Passed)
     }
 
-    /// Sends a good message after a delivery. Returns the answer if it is no acknowledgement.
+    /// Sends a good message after a delivery. Returns the answer if it is not an acknowledgement.
     pub(super) async fn is_down(&mut self, after: &Delivery) -> Result<Option<String>, JudgeError> {
         let (kind, invented) = (after.kind, &self.provider.invented);
         let good = invented.usual(kind);
@@ -221,7 +223,7 @@ impl ReceiverJudge {
         if self.is_acknowledged(kind, &reply) {
             return Ok(None);
         }
-        // The rows that follow would all fail for this.
+        // All following rows would fail for this.
         self.silence = MAX_SILENT_CALLS;
         self.suspect.clone_from(&after.what);
         Ok(Some(describe(&reply)))

@@ -1,4 +1,5 @@
-//! The messages that the receivers list as handled (Specification: "Events", rules 1 and 2).
+//! Judges the list of messages that the receivers have handled (Specification: "Events", rules 1
+//! and 2).
 
 use super::super::messages::{Values, with};
 use super::super::rows::one;
@@ -14,7 +15,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// The pause before the list is read again, and the time in which a message could be handled twice.
+/// The pause before the list is read again, which is also the time in which a message could be
+/// handled twice.
 const PAUSE: Duration = Duration::from_millis(500);
 
 const ONCE: &str = "S23.16";
@@ -31,12 +33,12 @@ const ORDERS: [[usize; 3]; 6] = [
     [2, 1, 0],
 ];
 
-/// Three outcomes of one mandate or payment, the last of which is the end.
+/// Three outcomes of one mandate or payment, the last of which is final.
 struct Story {
     kind: MessageKind,
     title: &'static str,
     statuses: [&'static str; 3],
-    /// Another name of the last state.
+    /// Another name of the final state.
     end_name: &'static str,
     /// The value that names the mandate or the payment.
     subject: &'static str,
@@ -67,7 +69,7 @@ const STORIES: [Story; 3] = [
 ];
 
 impl Story {
-    /// The members of the outcome with this status.
+    /// Returns the members of the outcome with a status.
     fn outcome(&self, status: &str, created: &str) -> Value {
         let outcome = match self.kind {
             MessageKind::PaymentOutcome => {
@@ -82,10 +84,10 @@ impl Story {
     }
 }
 
-/// One thing that a receiver has handled.
+/// One line of the list: a message that a receiver has handled.
 #[derive(Deserialize)]
 struct Line {
-    /// The event of a journal's line; only messages count.
+    /// The event of a line of a journal, in which only messages count.
     event: Option<String>,
     message_id: String,
     /// A name of a mandate or a payment, or an array of them.
@@ -95,12 +97,12 @@ struct Line {
     effect: Option<String>,
 }
 
-/// Deliveries of one event, and if all of them were acknowledged.
+/// The deliveries of one event, with true if all of them were acknowledged.
 struct Delivered {
     kind: MessageKind,
     ids: Vec<String>,
     subject: String,
-    /// The statuses in their order.
+    /// The statuses in the order of delivery.
     order: String,
     taken: bool,
 }
@@ -154,11 +156,11 @@ pub(super) async fn judge(session: &mut ReceiverJudge) -> Result<(), JudgeError>
         }
         told.push((story, all));
     }
-    // From the last delivery on, because receivers handle messages after they have answered.
+    // Waits from the last delivery on, because receivers handle messages after they have answered.
     let until = Instant::now() + session.provider.timeout;
     let mut is_last = false;
     let (once, ends, refused) = loop {
-        // A list that cannot be read now is read again until the time is over.
+        // A list that cannot be read is read again until the time is over.
         let lines = read(&session.provider, &source).await.unwrap_or_default();
         let once: Vec<_> = events
             .iter()
@@ -171,7 +173,7 @@ pub(super) async fn judge(session: &mut ReceiverJudge) -> Result<(), JudgeError>
         if is_last {
             break (once, ends, handles_none(&session.taken, &lines));
         }
-        // Once more, because what is right now may be handled again.
+        // Reads the list once more, because a message may still be handled again.
         is_last = once
             .iter()
             .chain(&ends)
@@ -210,7 +212,7 @@ async fn deliver_thrice(
     deliver(session, kind, &[first.clone(), first, anew]).await
 }
 
-/// Three outcomes in this order.
+/// Delivers three outcomes in a given order.
 async fn tell(
     session: &mut ReceiverJudge,
     story: &Story,
@@ -289,7 +291,7 @@ impl Delivered {
     }
 }
 
-/// The verdict on what is listed of deliveries that were never taken.
+/// Returns the verdict on listed messages of deliveries that were never acknowledged.
 fn handles_none(taken: &HashMap<String, bool>, lines: &[Line]) -> Verdict {
     let ids = lines.iter().map(|line| line.message_id.to_lowercase());
     let found = ids.filter(|id| taken.get(id) == Some(&false)).count();
@@ -331,10 +333,10 @@ impl Story {
     }
 }
 
-/// Reads the list as it is now. A file that is not there yet is an empty one.
+/// Reads the present list. A file that does not exist yet is an empty list.
 ///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why the list cannot be read.
 async fn read(provider: &Provider, source: &str) -> Result<Vec<Line>, String> {
     let text = match address(source) {
         Ok(url) => match provider.get(url).await {
@@ -351,8 +353,8 @@ async fn read(provider: &Provider, source: &str) -> Result<Vec<Line>, String> {
     Ok(lines(&String::from_utf8_lossy(&text)))
 }
 
-/// Reads the objects of a JSON array, of lines with one object each, or one after the other on
-/// several lines. Other texts are left out.
+/// Reads the objects of a JSON array, of lines with one object each, or of a sequence of objects.
+/// Other texts are ignored.
 fn lines(text: &str) -> Vec<Line> {
     // Some libraries write a byte order mark.
     let text = text.trim_start_matches('\u{feff}');

@@ -1,4 +1,4 @@
-//! The rows about payloads, as data: clause, title, the part that it is about, and what is right.
+//! The rows about payloads, as data: clause, title, the part of the payload, and the check.
 
 use super::super::checks::{ABSENT, differs, expect};
 use super::super::xml::{amount, child, children, text};
@@ -63,8 +63,8 @@ pub(super) const ROWS: [Row; 35] = [
         "GrpHdr/CreDtTm has fractional seconds and an offset",
         Part::Message,
         |message| {
-            // The demand of the specification, written again here: the judged provider may be made
-            // with `CreationTime`.
+            // The demand of the specification is stated here again, because the judged provider may
+            // use `CreationTime`.
             let whole = |at: &IsoDateTime| at.fraction_digits() > 0 && at.offset().is_some();
             time(
                 message,
