@@ -1,14 +1,14 @@
 //! Finds the commit that `bankrail --version` names.
 //!
-//! It is that of `BANKRAIL_COMMIT`, of the package, or of the checkout that a release is built in.
-//! A debug build has none, so that a commit does not build the program again while it is being
-//! changed.
+//! The commit is that of `BANKRAIL_COMMIT`, of the package, or of the checkout that a release is
+//! built in. A debug build has no commit, so that a new commit does not rebuild the program during
+//! development.
 
 use std::env::var;
 use std::fs;
 use std::process::Command;
 
-/// The characters of a commit that are shown.
+/// The number of characters of a commit that are shown.
 const SHOWN: usize = 9;
 
 fn main() {
@@ -31,13 +31,13 @@ fn of_package() -> Option<String> {
     Some(rest.split('"').next()?.to_owned())
 }
 
-/// Asks git, if there is one and it knows this very file.
+/// Returns the commit of the checkout, if git exists and tracks this file.
 fn of_checkout() -> Option<String> {
     if var("PROFILE").as_deref() != Ok("release") {
         return None;
     }
     git(&["ls-files", "--error-unmatch", "build.rs"])?;
-    // It changes with each commit, and with each change to another one.
+    // This log changes with each commit and each checkout of another one.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
     println!("cargo:rerun-if-changed={log}");
     git(&["rev-parse", "HEAD"])

@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
     }
 }
 
-/// A time in UTC with up to three fractional digits.
+/// Parses a time in UTC with up to three fractional digits.
 fn time(text: &str) -> Result<Timestamp, ValueError> {
     Timestamp::parse_with_precision(text).map(|(at, _)| at)
 }
@@ -139,7 +139,7 @@ fn make(arguments: &MakeArguments, output: &mut Output) -> Result<(), Failure> {
         )
     })?;
     match &arguments.form {
-        // Without a line end, because curl sends what it reads.
+        // Prints no line end, because curl would send it.
         Some(scopes) => Ok(output.write_all(
             TokenRequest::new(assertion, scopes.clone())
                 .to_form()

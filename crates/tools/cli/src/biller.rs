@@ -142,7 +142,7 @@ impl Arguments {
         })
     }
 
-    /// Returns the connection, some of whose members the arguments replace.
+    /// Returns the connection with the members that the arguments replace.
     fn connection(&self) -> Result<Connection, Failure> {
         let mut connection = open(&self.connection)?;
         connection.limit_per_account |= self.limit_per_account;
@@ -181,7 +181,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Outcome,
     block_on(serve(arguments, &connection, output))
 }
 
-/// Uses the biller's own token and its count of calls.
+/// Runs the probe with the biller's own token and its count of calls.
 async fn probe(
     arguments: &Arguments,
     connection: &Connection,
@@ -223,7 +223,7 @@ async fn serve(
     connection: &Connection,
     output: &mut Output,
 ) -> Result<Outcome, Failure> {
-    // First, so that a signal during the start ends the program in order.
+    // Comes first, so that a signal during the start ends the program in order.
     let shutdown = crate::unfinished::shutdown()?;
     let folder = Folder::open(arguments.data())?;
     let store = Arc::new(folder.store()?);
@@ -257,7 +257,7 @@ async fn serve(
     } else {
         Some(client(connection, &folder, &store, archive)?)
     };
-    // Each account then polls as if it were alone.
+    // Each account then polls as if it were the only one.
     let sharing = if connection.limit_per_account {
         accounts.len().min(1)
     } else {
@@ -304,7 +304,7 @@ async fn serve(
         Outcome::Fine
     });
     let printed = printer.run(&mut all, output).await;
-    // When the output has failed, the parts are still at work.
+    // If the output has failed, the parts are still running.
     all.abort();
     if let Some(client) = client {
         // A token call runs in a separate task, and may still wait for a limit.
@@ -327,7 +327,7 @@ enum Event {
     Message(Box<Received>),
     Conflict(Box<Contradiction>),
     Entry(Box<NewEntry>),
-    /// A fact about an account that no single entry has.
+    /// A fact about an account, not about a single entry.
     Notice(AccountNote),
     /// A message that was delivered again.
     Duplicate {
@@ -350,7 +350,7 @@ enum Event {
     },
     Account(Trouble),
     Token(Trouble),
-    /// Events that were not kept for printing.
+    /// Events that were dropped before they were printed.
     Omitted {
         at: Timestamp,
         count: u64,
@@ -361,7 +361,7 @@ enum Event {
 #[derive(Debug, Deserialize, Serialize)]
 struct Started {
     at: Timestamp,
-    /// The identity of this start, beside the number of each event that it stores.
+    /// The identity of this start, which together with an event's number identifies the event.
     run: HyphenatedUuid,
     data: String,
     /// The base address of the receivers.
@@ -388,9 +388,9 @@ struct Received {
     follows: Option<u64>,
     /// The mandate or payment, under its names.
     about: Vec<String>,
-    /// The effect of the message on the history.
+    /// The effect of the message on the history of its subject.
     effect: String,
-    /// The state of the mandate or payment after it.
+    /// The state of the mandate or payment after the message.
     state: Option<String>,
     /// True if the rules reach that state from the known messages.
     complete: Option<bool>,
@@ -426,7 +426,7 @@ struct NewEntry {
     /// `new`, `may_replace`, `replaced`, `returned` or `text_changed`, as in docs/metrics.md.
     #[serde(default)]
     relation: String,
-    /// The identifiers of entries that it replaces, or may replace.
+    /// The identifiers of entries that the entry replaces, or may replace.
     #[serde(default)]
     earlier: Vec<String>,
     /// True if the day of the entry was complete already.
@@ -442,13 +442,14 @@ struct AccountNote {
     account: String,
     /// The kind of notice, as in docs/metrics.md.
     notice: String,
-    /// The identifier of the entry that has vanished or reappeared, how many have vanished, the
-    /// difference of the balances, the day and when it was seen last, or what changed from and to.
+    /// The identifier of the entry that has vanished or reappeared, the number of vanished entries,
+    /// the difference of the balances, the day and the time at which it was seen last, or the old
+    /// and the new value.
     detail: String,
     request_key: HyphenatedUuid,
 }
 
-/// A statement that did not come.
+/// A statement that could not be fetched.
 #[derive(Debug, Deserialize, Serialize)]
 struct Trouble {
     at: Timestamp,
@@ -457,11 +458,11 @@ struct Trouble {
     state: String,
     /// The kind of the error.
     error: Option<String>,
-    /// The error, and a hint what to do.
+    /// The error, with advice.
     detail: Option<String>,
     status: Option<u16>,
     code: Option<String>,
     request_key: Option<HyphenatedUuid>,
-    /// The time at which the account is asked for again.
+    /// The time at which the account's statement is requested again.
     until: Option<Timestamp>,
 }

@@ -4,8 +4,8 @@ use bankrail::camt052::IsoDateTime;
 use bankrail::values::Timestamp;
 use time::{OffsetDateTime, UtcOffset};
 
-/// Returns a time as it is written, and, where it has an offset, in UTC and in the zone of the
-/// machine.
+/// Returns a time as it is written, followed by the time in UTC and in the zone of the machine if
+/// it has an offset.
 pub(crate) fn moment(at: &IsoDateTime) -> String {
     match at.offset().and_then(|_| at.to_time(UtcOffset::UTC)) {
         Some(instant) => format!("{at} ({})", both(instant)),
@@ -13,8 +13,8 @@ pub(crate) fn moment(at: &IsoDateTime) -> String {
     }
 }
 
-/// Returns a date, or a date and time to the second, that a document wrote: `2021-07-29 17:10:05
-/// +10:00`.
+/// Returns a date, or a date and time to the second, of a document in a readable form: `2021-07-29
+/// 17:10:05 +10:00`.
 pub(crate) fn readable(written: &str) -> String {
     let Some((day, rest)) = written.split_once('T') else {
         return written.to_owned();
@@ -30,8 +30,8 @@ pub(crate) fn instant(at: Timestamp) -> String {
     both(at.to_time())
 }
 
-/// Returns `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine where that is
-/// another.
+/// Returns `2021-07-29 07:10:05 UTC`, followed by the time in the zone of the machine if that zone
+/// is not UTC.
 fn both(at: OffsetDateTime) -> String {
     // Some systems do not reveal their zone.
     let here = UtcOffset::local_offset_at(at)

@@ -171,12 +171,12 @@ struct Printing {
 }
 
 impl Printing {
-    /// Prints the judgement. Returns findings if a row failed, otherwise [`Outcome::NotRun`] if a
-    /// row was not run and must be.
+    /// Prints the judgement. Returns [`Outcome::Findings`] if a row failed, otherwise
+    /// [`Outcome::NotRun`] if a required row was not run.
     fn print(&self, judgement: &Judgement, output: &mut Output) -> Result<Outcome, Failure> {
         let files = [&self.junit, &self.html];
         let is_output = |path: &&PathBuf| path.as_os_str() == "-";
-        // Standard output is for one of them.
+        // Only one of the outputs can go to standard output.
         let taken = files.into_iter().flatten().filter(is_output).count();
         if taken > 1 {
             return Err(Failure::unable(
@@ -210,7 +210,7 @@ impl Printing {
 fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure> {
     let mut heading = "";
     for row in judgement.rows() {
-        // One line at the end has the reason.
+        // A line at the end has the reason.
         if judgement.blocked().is_some() && matches!(row.verdict, Verdict::NotRun(_)) {
             continue;
         }
@@ -243,8 +243,8 @@ fn print_table(judgement: &Judgement, output: &mut Output) -> Result<(), Failure
     more.try_for_each(|line| output.line(output.paint(Style::Dim, line)))
 }
 
-/// Returns the failure of a command whose judge came to no judgement. `unreachable` is what to do
-/// when nobody answers, `only` the rows that were selected.
+/// Returns the failure of a command whose judge came to no judgement. `unreachable` is the advice
+/// for when nobody answers, `only` has the selected rows.
 fn failure(error: &JudgeError, unreachable: &str, only: &[RowSelection]) -> Failure {
     let next = match error {
         JudgeError::Address => "give one such as https://bank.example",
@@ -276,8 +276,8 @@ fn failure(error: &JudgeError, unreachable: &str, only: &[RowSelection]) -> Fail
     Failure::unable(causes(error), next)
 }
 
-/// Returns the certificate authorities in a PEM file, or else those of the system; with `system`,
-/// both.
+/// Returns the certificate authorities in a PEM file, or those of the system without a file; with
+/// `system`, both.
 fn roots(path: Option<&str>, system: bool) -> Result<TlsRoots, Failure> {
     let Some(path) = path else {
         return Ok(TlsRoots::Platform);
@@ -290,7 +290,7 @@ fn roots(path: Option<&str>, system: bool) -> Result<TlsRoots, Failure> {
     })
 }
 
-/// The bytes of a file of certificates that are read.
+/// The maximum number of bytes of a file of certificates.
 const MAX_ROOTS_BYTES: usize = 1 << 20;
 
 /// Returns the header of the API key.
@@ -305,7 +305,7 @@ fn api_key_header(name: Option<&str>) -> Result<HeaderName, Failure> {
     })
 }
 
-/// Returns the value of a setting, or a failure if it was not given.
+/// Returns the value of a setting, or the failure that it is missing.
 fn needed<T>(found: Option<T>, what: &str, next: &str) -> Result<T, Failure> {
     found.ok_or_else(|| Failure::unable(format_args!("{what}, found none"), next))
 }

@@ -1,6 +1,6 @@
-//! The file `connection.toml` in the program, and other ways to name what is in it.
+//! The file `connection.toml` in the program, and other ways to give its members.
 //!
-//! `bankrail provider` writes one for each of its demo customers. `token`, `statement fetch`,
+//! `bankrail provider` writes the file for each of its demo customers. `token`, `statement fetch`,
 //! `biller` and `conformance` read it.
 
 use crate::clock::instant;
@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 /// The environment variable of the API key.
 const API_KEY: &str = "BANKRAIL_API_KEY";
 
-/// Reads the file, or `connection.toml` in the folder of this name.
+/// Reads the file at a path, or `connection.toml` if the path is a folder.
 pub(crate) fn open(path: &Path) -> Result<Connection, Failure> {
     logging::alone(|| Connection::open(path)).map_err(failure)
 }

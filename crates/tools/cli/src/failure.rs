@@ -7,12 +7,12 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
-/// The outcome of a command that was carried out. A more serious outcome is the greater one.
+/// The outcome of a command that was carried out. A more serious outcome compares as greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// Nothing is wrong: exit status 0.
+    /// No findings: exit status 0.
     Fine,
-    /// Nothing that was judged is wrong, and not everything was judged: exit status 3.
+    /// No findings in what was judged, but not everything was judged: exit status 3.
     NotRun,
     /// The subject has findings: exit status 1.
     Findings,
@@ -48,24 +48,23 @@ pub(crate) enum Failure {
     Refused(String),
     /// A file cannot be read or written, or the arguments do not fit together: exit status 2.
     Unable(String),
-    /// Nobody reads the output any more, as after `| head`. That is no failure: exit status 0, and
-    /// no text.
+    /// The reader of the output has closed it, like `| head`. The exit status is 0, without a text.
     Closed,
 }
 
 impl Failure {
-    /// Returns a refusal, and what to do next.
+    /// Returns the failure of a command that refuses its subject, with advice.
     pub(crate) fn refused(what: impl Display, next: impl Display) -> Self {
         Self::Refused(format!("{what}; {next}"))
     }
 
-    /// Returns a command that cannot be carried out, and what to do next.
+    /// Returns the failure of a command that cannot be carried out, with advice.
     pub(crate) fn unable(what: impl Display, next: impl Display) -> Self {
         Self::Unable(format!("{what}; {next}"))
     }
 
-    /// Returns a command that cannot be carried out because of an error, and what to do next unless
-    /// a limit of the process is the cause.
+    /// Returns the failure of a command that cannot be carried out because of an error, with `next`
+    /// as advice unless a limit of the process is the cause.
     pub(crate) fn caused(
         error: &(dyn Error + 'static),
         what: impl Display,
@@ -77,7 +76,8 @@ impl Failure {
         }
     }
 
-    /// Returns the same failure of a file that the command needs and does not judge.
+    /// Converts a refusal into [`Failure::Unable`], for a file that the command needs but does not
+    /// judge.
     pub(crate) fn into_unable(self) -> Self {
         match self {
             Self::Refused(line) => Self::Unable(line),
@@ -95,8 +95,8 @@ impl Failure {
     }
 }
 
-/// Puts the options of the program in place of those of the library that a refused assertion
-/// names. `lenient` is the option that accepts what client libraries write.
+/// Replaces the names of the library's options in the reason of a refused assertion by those of the
+/// program. `lenient` is the option that accepts the assertions of client libraries.
 pub(crate) fn with_options(reason: &str, lenient: &str) -> String {
     let reason = reason.replace("VerifierOptions::also_audience", "--audience");
     ["typ", "accept_text_exp", "accept_audience_array"]
@@ -106,7 +106,7 @@ pub(crate) fn with_options(reason: &str, lenient: &str) -> String {
         })
 }
 
-/// Returns the limit of the process that an error or one of its causes has met, and what to do.
+/// Returns the limit of the process that an error or one of its causes has met, with advice.
 #[cfg(unix)]
 fn limit_reached(error: &(dyn Error + 'static)) -> Option<String> {
     use rustix::io::Errno;
@@ -131,11 +131,11 @@ fn limit_reached(_: &(dyn Error + 'static)) -> Option<String> {
     None
 }
 
-/// An error of standard output. Errors of inputs name their file.
+/// Converts an error of standard output. Errors of inputs are converted where their file is known.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // A reader such as `head` has enough, which is no failure.
+            // A reader such as `head` has closed the output, which is no failure.
             io::ErrorKind::BrokenPipe => Self::Closed,
             _ => Self::unable(
                 format_args!("the output cannot be written: {error}"),

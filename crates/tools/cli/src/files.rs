@@ -1,4 +1,5 @@
-//! Files that are written whole and together, private ones readable by their owner alone.
+//! Writes files completely or not at all, several together, and private ones readable only by their
+//! owner.
 
 use crate::failure::Failure;
 use crate::unfinished::Unfinished;
@@ -10,12 +11,12 @@ use std::thread;
 use std::time::Duration;
 use zeroize::Zeroizing;
 
-/// The readers of a file. Others than its owner never write to it.
+/// The permitted readers of a file. Only its owner can write to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Secrecy {
-    /// The owner alone.
+    /// Only the owner.
     Private,
-    /// Anybody whom the system lets.
+    /// Anybody, as far as the umask and the folder allow.
     Public,
 }
 
@@ -42,27 +43,28 @@ impl NewFile {
         }
     }
 
-    /// Writes it under another name.
+    /// Writes the file under a temporary name.
     fn write(&self) -> io::Result<Unfinished> {
         let mode = match self.secrecy {
             Secrecy::Private => 0o600,
-            // Whoever could write a public key or an authority could put their own in its place.
+            // Others must not write, because they could replace a public key or an authority by
+            // their own.
             Secrecy::Public => 0o644,
         };
         let mut file = unnamed(&self.path, mode)?;
         file.write_all(&self.content)?;
-        // Before the file has its name: after a crash it is whole, or not there.
+        // Syncs before the file gets its name, so that after a crash it is complete or absent.
         file.sync()?;
         Ok(file)
     }
 }
 
-/// Writes all files or, unless `force` lets it overwrite, none.
+/// Writes all files, or none of them if one exists and `force` is false.
 ///
-/// Each file is first written under another name. Giving it its own name fails if something has
-/// that name, so no other process can be overwritten either.
+/// Each file is first written under a temporary name. The rename fails if the name is taken, so
+/// that a file of another process is not overwritten either.
 pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
-    // Asked first for a good error. Below, a name is taken only if it is still free.
+    // Checks the names first for a better error. Below, a name is used only if it is still free.
     if !force
         && let Some(file) = files
             .iter()
@@ -83,7 +85,7 @@ pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
     let written = files
         .iter()
         .map(|file| file.write().map_err(|error| unwritable(&file.path, &error)));
-    // All are written before any has its name, so that a full disk leaves nothing behind.
+    // Writes all files before any gets its name, so that a full disk leaves nothing behind.
     let written = written.collect::<Result<Vec<_>, _>>()?;
     let mut named: Vec<&Path> = Vec::new();
     for (partial, NewFile { path, .. }) in written.into_iter().zip(files) {
@@ -94,7 +96,7 @@ pub(crate) fn write(files: &[NewFile], force: bool) -> Result<(), Failure> {
         };
         if let Err(error) = done {
             if !force {
-                // Made a moment ago, by us.
+                // These files were made by this call.
                 named.iter().for_each(|path| drop(fs::remove_file(path)));
             }
             return Err(match error.kind() {
@@ -114,18 +116,18 @@ fn exists(path: &Path) -> Failure {
     )
 }
 
-/// Opens a file to lock, and makes it for its owner alone if it does not exist.
+/// Opens a file for locking, and makes it accessible only to its owner if it does not exist.
 pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // Left as it is, because another process may hold its lock.
+    // The file is not truncated, because another process may hold its lock.
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
 
-/// Returns the file, locked for this process; `None` if another process holds the lock at each of
-/// this many tries, 50 ms apart.
+/// Locks a file for this process and returns it; `None` if another process holds the lock at each
+/// of `tries` attempts, 50 ms apart.
 pub(crate) fn take_lock(path: &Path, tries: u32) -> Result<Option<File>, Failure> {
     let failed = |error: io::Error| {
         Failure::caused(
@@ -138,7 +140,7 @@ pub(crate) fn take_lock(path: &Path, tries: u32) -> Result<Option<File>, Failure
     for _ in 0..tries {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
-            // Tried again, because the lock of a file cannot be waited for with a time-out.
+            // Tries again after a pause, because waiting for a file lock has no time-out.
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(50)),
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
@@ -146,17 +148,18 @@ pub(crate) fn take_lock(path: &Path, tries: u32) -> Result<Option<File>, Failure
     Ok(None)
 }
 
-/// Returns the file whose lock stands for a database: beside it, also if `database` is a symbolic
-/// link to that of another folder. A database with several names is refused: each name would have a
-/// lock, and a journal of SQLite, of its own.
+/// Returns the path of the lock file of a database, which is beside the database itself, even if
+/// `database` is a symbolic link to another folder. A database with several names is refused,
+/// because each name would have a separate lock and a separate SQLite journal.
 pub(crate) fn lock_of(database: &Path) -> Result<PathBuf, Failure> {
     let failed = |error| unwritable(database, &error);
     let mut place = database.to_owned();
     if database.is_symlink() {
         place = fs::canonicalize(database)
             .or_else(|_| {
-                // A file that does not exist has no place. One that does is not opened here:
-                // closing it would end the locks that SQLite has on it in this process.
+                // Makes the file if it does not exist, so that its path can be resolved. An
+                // existing file is not opened here, because closing it would release the locks that
+                // SQLite holds on it in this process.
                 open_lock(database)?;
                 fs::canonicalize(database)
             })
@@ -188,7 +191,7 @@ pub(crate) fn warn_if_exposed(path: &Path) {
     }
 }
 
-/// Makes a folder that its owner alone can use, with those it lies in.
+/// Makes a folder that only its owner can use, and its parent folders.
 pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -199,8 +202,8 @@ pub(crate) fn make_folder(path: &Path) -> Result<(), Failure> {
         .map_err(|error| unwritable(path, &error))
 }
 
-/// Returns a file in the folder of `path`, under another name until it is whole. It has those
-/// permissions of `mode` that the umask leaves.
+/// Makes a file with a temporary name in the folder of `path`, with the permissions of `mode` that
+/// the umask leaves.
 pub(crate) fn unnamed(path: &Path, mode: u32) -> io::Result<Unfinished> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".partial-");
@@ -214,7 +217,7 @@ pub(crate) fn unnamed(path: &Path, mode: u32) -> io::Result<Unfinished> {
     Unfinished::make(folder, &name, |partial| options.open(partial))
 }
 
-/// A file that cannot be written.
+/// Returns the failure of a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Failure {
     Failure::caused(
         error,

@@ -29,8 +29,8 @@ pub(crate) fn open(path: &str) -> Result<BufReader<Box<dyn Read>>, Failure> {
     Ok(BufReader::with_capacity(1 << 16, source))
 }
 
-/// Reads a whole file of at most this many bytes. It may be a secret, and is overwritten when it is
-/// dropped.
+/// Reads a whole file of at most this many bytes. The bytes may be a secret, and are overwritten
+/// when dropped.
 pub(crate) fn read(path: &str, most: usize) -> Result<Zeroizing<Vec<u8>>, Failure> {
     read_rest(path, open(path)?, most)
 }
@@ -41,8 +41,8 @@ pub(crate) fn read_rest(
     source: impl Read,
     most: usize,
 ) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    // A buffer that grows by itself would leave copies behind. Nearly all inputs are shorter than
-    // this.
+    // Reserves the buffer at once, because growth would leave copies behind. Nearly all inputs are
+    // shorter.
     let mut bytes = Zeroizing::new(Vec::with_capacity(most.min(1 << 16)));
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     source
@@ -72,9 +72,9 @@ pub(crate) fn read_text(path: &str, most: usize) -> Result<Zeroizing<String>, Fa
     }
 }
 
-/// Parses the TOML text of a file; `next` is the advice in an error. An error names the line and
-/// leaves out its text, which may be a secret. Serde quotes a member's value of the wrong type, so
-/// secret members are read separately.
+/// Parses the TOML text of a file; `next` is the advice in an error. An error names the line but
+/// not its text, which may be a secret. Serde quotes a value of the wrong type, so secret members
+/// are read separately.
 pub(crate) fn parse_toml<T: DeserializeOwned>(
     path: &Path,
     text: &str,
@@ -103,12 +103,12 @@ pub(crate) fn name(path: &str) -> &str {
     }
 }
 
-/// A file whose content is refused, and what to do next.
+/// Returns the failure of a file whose content is refused, with advice.
 pub(crate) fn refused(path: &str, error: &dyn std::error::Error, next: &str) -> Failure {
     Failure::refused(format_args!("{}: {}", name(path), causes(error)), next)
 }
 
-/// A file that cannot be read.
+/// Returns the failure of a file that cannot be read.
 pub(crate) fn unreadable(path: &str, error: &io::Error) -> Failure {
     let next = match error.kind() {
         io::ErrorKind::NotFound => "check the name, or pass - for standard input",

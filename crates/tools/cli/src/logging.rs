@@ -12,8 +12,8 @@ pub(crate) fn levels() -> impl TypedValueParser<Value = LevelFilter> {
         .try_map(|name| name.parse::<LevelFilter>())
 }
 
-/// Calls a function that reads files, whose warnings are printed although the command has no log, or
-/// has not started it.
+/// Calls a function that reads files, and prints its warnings even if the command has no log or has
+/// not started it.
 pub(crate) fn alone<T>(read: impl FnOnce() -> T) -> T {
     let log = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::WARN)
@@ -22,8 +22,9 @@ pub(crate) fn alone<T>(read: impl FnOnce() -> T) -> T {
     tracing::subscriber::with_default(log.finish(), read)
 }
 
-/// Starts the log with the filter `RUST_LOG`, or at this level without it. Modules in `printed` log
-/// only errors below the level `info`, because the command prints their other events itself.
+/// Starts the log with the filter `RUST_LOG`, or at `level` if the variable is not set. Modules in
+/// `printed` log only errors below the level `info`, because the command prints their other events
+/// itself.
 pub(crate) fn start(level: LevelFilter, printed: &[&str], colors: bool) {
     let asked = std::env::var("RUST_LOG")
         .ok()
@@ -38,6 +39,7 @@ pub(crate) fn start(level: LevelFilter, printed: &[&str], colors: bool) {
         .with_ansi(colors)
         .with_writer(std::io::stderr)
         .with_filter(targets);
-    // A second log in one process would be a fault of this program; the first one stays.
+    // A second log in one process would be a fault of this program, so the error is ignored and the
+    // first log stays.
     let _ = tracing_subscriber::registry().with(layer).try_init();
 }

@@ -143,14 +143,14 @@ fn main() -> ExitCode {
     let program = Program::try_parse().unwrap_or_else(|error| wrong_usage(&error));
     let mut output = Output::standard(program.color);
     let done = run(&program.command, &mut output).and_then(|outcome| {
-        // Here, because an error of the flush while dropping would be lost.
+        // Flushes here, because an error of the flush in `drop` would be lost.
         output.flush()?;
         Ok(outcome)
     });
     match done {
         Ok(outcome) => outcome.into(),
         Err(failure) => {
-            // Output from before the failure comes first.
+            // Flushes the output from before the failure first.
             let _ = output.flush();
             let (line, status) = failure.into_parts();
             if let Some(line) = line {
@@ -161,7 +161,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Ends the program because of its arguments, with one line. Help and version are printed whole.
+/// Ends the program because of its arguments, with an error of one line. Help and version are
+/// printed in full.
 fn wrong_usage(error: &clap::Error) -> ! {
     use clap::error::ErrorKind;
     let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
@@ -230,7 +231,7 @@ fn manual(path: &[String]) -> Result<Vec<u8>, Failure> {
     clap_mangen::Man::new(command.clone())
         .title(name)
         .render(&mut page)?;
-    // Headings below the options are those of manual pages.
+    // Turns the headings below the options into those of manual pages.
     let mut page = String::from_utf8_lossy(&page).into_owned();
     let headings = [
         (".SH EXTRA\n", ".SH NOTES\n"),

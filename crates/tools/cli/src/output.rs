@@ -38,7 +38,7 @@ impl Output {
     pub(crate) fn standard(color: ColorChoice) -> Self {
         let stdout = io::stdout();
         let terminal = stdout.is_terminal();
-        // A person sees each line at once, beside what is printed to standard error.
+        // On a terminal, each line is shown at once, in order with those of standard error.
         let writer: Box<dyn Write> = if terminal {
             Box::new(LineWriter::new(stdout))
         } else {
@@ -58,7 +58,7 @@ impl Output {
         self.log_colors
     }
 
-    /// Returns true when a person reads along.
+    /// Returns true if the output goes to a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -67,7 +67,7 @@ impl Output {
     pub(crate) fn columns(&self) -> Option<usize> {
         let (terminal_size::Width(columns), _) =
             terminal_size::terminal_size().filter(|_| self.terminal)?;
-        // In fewer columns no table can be read.
+        // A table is unreadable in fewer columns.
         Some(usize::from(columns).max(40))
     }
 
@@ -115,14 +115,14 @@ impl Write for Output {
     }
 }
 
-/// The steps of an explanation: lines for people, or JSON objects.
+/// The writer of the steps of an explanation, as lines for people or as JSON objects.
 pub(crate) struct Steps<'a> {
     pub(crate) output: &'a mut Output,
     pub(crate) json: bool,
 }
 
 impl Steps<'_> {
-    /// Prints a heading, for people alone.
+    /// Prints a heading, but not in JSON.
     pub(crate) fn title(&mut self, title: &str) -> Result<(), Failure> {
         if self.json {
             return Ok(());
@@ -130,7 +130,7 @@ impl Steps<'_> {
         self.output.line(self.output.paint(Style::Bold, title))
     }
 
-    /// Prints a line, for people alone.
+    /// Prints a line, but not in JSON.
     pub(crate) fn line(&mut self, line: &str) -> Result<(), Failure> {
         if self.json {
             return Ok(());
@@ -138,7 +138,7 @@ impl Steps<'_> {
         self.output.line(shown(line))
     }
 
-    /// Prints the members of a JSON object in base64url, each with a remark, for people alone.
+    /// Prints the members of a JSON object in base64url, each with a remark, but not in JSON.
     pub(crate) fn members(
         &mut self,
         encoded: &str,
@@ -160,7 +160,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Prints a step, whether it is `pass`, `FAIL`, `open` or a `note`, and a detail.
+    /// Prints a step with its mark (`pass`, `FAIL`, `open` or `note`) and a detail.
     pub(crate) fn step(&mut self, mark: &str, step: &str, detail: &str) -> Result<(), Failure> {
         if self.json {
             let verdict = mark.to_lowercase();
@@ -187,7 +187,7 @@ impl Steps<'_> {
     }
 }
 
-/// An emphasis of a text: the number of the ANSI sequence.
+/// An emphasis of a text; the value is the number of the ANSI sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Style {
     Bold = 1,
@@ -197,7 +197,7 @@ pub(crate) enum Style {
 }
 
 /// A file that appears under its name when it is complete, or standard output. Without
-/// [`Destination::finish`] nothing of a new file is left, and an earlier file is unchanged.
+/// [`Destination::finish`] a new file is removed, and an earlier file is unchanged.
 pub(crate) enum Destination<'a> {
     Output(&'a mut Output),
     /// A device or a pipe, which cannot be replaced.
@@ -206,8 +206,8 @@ pub(crate) enum Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// Returns the file of this name, or standard output without one or for `-`. A file that is
-    /// replaced keeps its permissions; a link keeps pointing to it.
+    /// Opens a file, or standard output for `-` or no name. A file that is replaced keeps its
+    /// permissions; a link keeps pointing to it.
     pub(crate) fn open(path: Option<&Path>, output: &'a mut Output) -> Result<Self, Failure> {
         match path.filter(|path| path.as_os_str() != "-") {
             Some(path) => Self::open_file(path).map_err(|error| unwritable(path, &error)),
@@ -218,14 +218,15 @@ impl<'a> Destination<'a> {
     fn open_file(path: &Path) -> io::Result<Self> {
         let (path, file) = match fs::metadata(path) {
             Ok(found) if found.is_file() => {
-                // A rename asks the folder only. A file that must not be written is not replaced
-                // either.
+                // A rename checks only the folder's permissions, so a read-only file is refused
+                // here.
                 if found.permissions().readonly() {
                     return Err(io::ErrorKind::PermissionDenied.into());
                 }
                 drop(OpenOptions::new().append(true).open(path)?);
                 let path = fs::canonicalize(path)?;
-                // Its owner's alone until it has the permissions of the file that it replaces.
+                // Only the owner can read the file until it gets the permissions of the file that
+                // it replaces.
                 let file = unnamed(&path, 0o600)?;
                 fs::set_permissions(file.path(), found.permissions())?;
                 (path, file)
@@ -244,7 +245,7 @@ impl<'a> Destination<'a> {
         Ok(Self::File(path, BufWriter::with_capacity(1 << 16, file)))
     }
 
-    /// Returns true when a person reads along.
+    /// Returns true if the output goes to a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         match self {
             Self::Output(output) => output.is_terminal(),
@@ -257,7 +258,8 @@ impl<'a> Destination<'a> {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let name = |file: BufWriter<Unfinished>, path: &Path| {
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            // Before the file has its name: after a crash it is whole, or the old one stays.
+            // Syncs before the file gets its name, so that after a crash either the new file is
+            // complete or the old one stays.
             file.sync()?;
             file.persist(path)
         };
@@ -277,7 +279,7 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// An error names the file.
+/// Errors of writing name the file.
 impl Write for Destination<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (path, writer) = self.writer();

@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// The bytes of a message that are read.
+/// The maximum number of bytes of a message.
 const MAX_MESSAGE_BYTES: usize = SecuredPayload::MAX_JSON_BYTES;
 
 #[derive(Args, Debug)]
@@ -175,7 +175,7 @@ fn open(arguments: &Open, output: &mut Output) -> Result<(), Failure> {
     }
 }
 
-/// Returns the compact form, out of its JSON if it is in one.
+/// Reads the compact form, which may be in a JSON envelope.
 fn compact(path: &str) -> Result<Zeroizing<String>, Failure> {
     let text = input::read_text(path, MAX_MESSAGE_BYTES)?;
     if !text.trim_start().starts_with('{') {

@@ -87,18 +87,18 @@ pub(crate) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
     ))
 }
 
-/// The number of faults in customers' files that an error names.
+/// The maximum number of faults in customers' files that an error names.
 const MAX_SHOWN_ERRORS: usize = 3;
 
-/// The places of a provider's files.
+/// The folders of a provider's files.
 #[derive(Clone, Debug)]
 struct Folders {
     data: PathBuf,
-    /// The folder of customers and keys; that of the data without one.
+    /// The folder of customers and keys; `None` if it is the folder of the data.
     config: Option<PathBuf>,
 }
 
-/// The time until a change of the customers is in force.
+/// The interval at which changes of the customers are read.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 impl Folders {
@@ -114,7 +114,7 @@ impl Folders {
     }
 
     /// Returns true if customers, accounts and keys are demo data: there is no configuration, and
-    /// the folder of the data has no customers but demo ones.
+    /// the folder of the data has only demo customers.
     fn is_demo(&self) -> bool {
         self.config.is_none()
             && (self.data.join("demo").is_dir() || !self.data.join("customers").is_dir())
@@ -130,17 +130,17 @@ impl Folders {
         self.config.clone().filter(|config| *config != self.data)
     }
 
-    /// Returns a file of the data.
+    /// Returns the path of a file of the data.
     fn data(&self, name: &str) -> PathBuf {
         self.data.join(name)
     }
 
-    /// Returns a file of the configuration.
+    /// Returns the path of a file of the configuration.
     fn config(&self, name: &str) -> PathBuf {
         self.config.as_ref().unwrap_or(&self.data).join(name)
     }
 
-    /// Fails unless there is a provider's data.
+    /// Checks that the folder has a provider's data.
     fn check(&self) -> Result<(), Failure> {
         let database = self.data("provider.sqlite");
         if database.is_file() {
@@ -155,25 +155,25 @@ impl Folders {
         ))
     }
 
-    /// The database.
+    /// Opens the database.
     fn store(&self) -> Result<SqliteStore, Failure> {
         let path = self.data("provider.sqlite");
         SqliteStore::open(&path, SqliteOptions::new()).map_err(|error| damaged(&path, &error))
     }
 
-    /// The customers.
+    /// Reads the customers.
     fn customers(&self) -> Result<CustomerFolder, Failure> {
         self.customers_by(Arc::new(SystemClock))
     }
 
-    /// The customers, whose API keys end by this clock.
+    /// Reads the customers, whose API keys expire by this clock.
     fn customers_by(&self, clock: Arc<dyn Clock>) -> Result<CustomerFolder, Failure> {
         let options = CustomerFolderOptions::new().interval(INTERVAL).clock(clock);
         let folder = CustomerFolder::open(self.config("customers"), options);
         folder.map_err(|error| Failure::unable(first_errors(&error), "correct the file"))
     }
 
-    /// Returns the key that signs webhooks, named by its thumbprint.
+    /// Reads the key that signs webhooks, named by its thumbprint.
     fn signing_key(&self) -> Result<SigningKey, Failure> {
         let path = self.config("signing.pem");
         let key = file::signing(&path.to_string_lossy(), None)
@@ -182,10 +182,11 @@ impl Folders {
         Ok(key.with_kid(&kid))
     }
 
-    /// Takes the data for this process alone, until the file is dropped. The commands that act on
-    /// the data do not need it.
+    /// Locks the data for this process until the returned file is dropped. Commands that act on the
+    /// data do not need this lock.
     fn lock(&self) -> Result<File, Failure> {
-        // A command may be asking whether a provider runs.
+        // Tries several times, because a command may hold the lock briefly to find out if a
+        // provider runs.
         let database = self.data("provider.sqlite");
         let path = lock_of(&database)?;
         take_lock(&path, 20)?.ok_or_else(|| {
@@ -200,7 +201,7 @@ impl Folders {
         })
     }
 
-    /// Keeps others from changing customers and keys, until the file is dropped.
+    /// Locks changes of customers and keys for this process, until the returned file is dropped.
     fn lock_changes(&self) -> Result<File, Failure> {
         let path = self.config(".changes.lock");
         take_lock(&path, 100)?.ok_or_else(|| {
@@ -215,15 +216,16 @@ impl Folders {
     /// Returns true while a provider runs on the data.
     fn is_in_use(&self) -> Result<bool, Failure> {
         let file = open_lock(&lock_of(&self.data("provider.sqlite"))?);
-        // Shared below, so that two commands that ask do not take each other for a provider.
+        // The lock below is shared, so that two commands that check at once do not take each other
+        // for a provider.
         let is_locked =
             |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
         Ok(file.is_ok_and(is_locked))
     }
 }
 
-/// Returns the first errors of the customers' files, each of which names its file, and how many
-/// more there are: one line.
+/// Returns the first errors of the customers' files, each with the name of its file, and the number
+/// of further errors, in one line.
 fn first_errors(error: &CustomersError) -> String {
     let more = error
         .errors
@@ -244,13 +246,13 @@ fn first_errors(error: &CustomersError) -> String {
     format!("{}{more}", first.join("; "))
 }
 
-/// Reads a file whole.
+/// Reads a whole file.
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     fs::read(path).map_err(|error| damaged(path, &error))
 }
 
-/// A file that is missing or damaged. It is never replaced, because its content may exist nowhere
-/// else.
+/// Returns the failure of a missing or damaged file. Such a file is never replaced, because its
+/// content may exist nowhere else.
 fn damaged(path: &Path, error: &(dyn std::error::Error + 'static)) -> Failure {
     Failure::caused(
         error,

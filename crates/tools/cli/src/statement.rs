@@ -21,8 +21,8 @@ use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The bytes of a statement endpoint's JSON answer that are read. XML is read entry by entry and
-/// has no such bound.
+/// The maximum number of bytes of a statement endpoint's JSON answer. XML is read entry by entry
+/// without such a bound.
 const MAX_JSON_BYTES: usize = 64 << 20;
 
 #[derive(Args, Debug)]

@@ -1,11 +1,11 @@
-//! Text for terminals: control characters escaped, measured in columns, cut between characters as
-//! people see them.
+//! Prepares text for terminals: escapes control characters, measures columns, and cuts between
+//! visible characters.
 
 use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Returns a text that may stand in one line of a terminal.
+/// Makes a text safe for one line of a terminal.
 ///
 /// - A line end becomes ` / `.
 /// - Other control characters are escaped, also those of the range U+0080 to U+009F, which some
@@ -22,15 +22,15 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// As [`shown`], with line ends and tabs as they are: for documents that have lines of their own.
+/// Does the same as [`shown`] but keeps line ends and tabs, for documents with several lines.
 pub(crate) fn shown_lines(text: &str) -> Cow<'_, str> {
     escaped(text, is_unsafe_in_lines, |c| {
         shown(&c.to_string()).into_owned()
     })
 }
 
-/// Returns a JSON text with the characters that [`shown`] escapes as escapes of JSON, so that it
-/// has the same value: in a line of JSON, these characters are in strings alone.
+/// Returns a JSON text in which the characters that [`shown`] escapes are JSON escapes, so that its
+/// value stays the same: in a line of JSON, these characters occur only in strings.
 pub(crate) fn shown_json(text: &str) -> Cow<'_, str> {
     escaped(text, is_unsafe_in_lines, |c| {
         format!("\\u{:04x}", u32::from(c))
@@ -63,7 +63,7 @@ fn is_unsafe(c: char) -> bool {
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Returns the columns that a text takes.
+/// Returns the number of columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return text.len();
@@ -109,7 +109,7 @@ pub(crate) fn pad_left(text: &str, columns: usize, out: &mut String) {
     out.push_str(text);
 }
 
-/// Returns `1 entry`, `2 entries`.
+/// Returns a count with its noun, such as `1 entry` or `2 entries`.
 pub(crate) fn counted(count: impl TryInto<u64>, one: &str, several: &str) -> String {
     let count = count.try_into().unwrap_or(u64::MAX);
     format!("{count} {}", if count == 1 { one } else { several })

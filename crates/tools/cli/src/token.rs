@@ -1,4 +1,4 @@
-//! `bankrail token`: an access token for calls by hand.
+//! `bankrail token`: gets an access token for calls by hand.
 
 use crate::block_on;
 use crate::clock::instant;

@@ -1,4 +1,4 @@
-//! Files that are not whole yet, and what Ctrl-C and `SIGTERM` do to them.
+//! Files that are not complete yet, and their removal at Ctrl-C and `SIGTERM`.
 
 use crate::failure::Failure;
 use bankrail::http::serve::Shutdown;
@@ -12,24 +12,24 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use tempfile::TempPath;
 
-/// A file under another name until it is whole. Dropped before, it is removed; when Ctrl-C or
-/// `SIGTERM` ends the program, it is too.
+/// A file that has a temporary name until it is complete. It is removed if it is dropped before, or
+/// if Ctrl-C or `SIGTERM` ends the program.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: File,
     path: TempPath,
-    // Dropped last: the file is listed as long as it has this name.
+    // Dropped last, because the file must be listed as long as it has its temporary name.
     listed: Listed,
 }
 
 impl Unfinished {
-    /// Makes a file in a folder. Its name has six random characters behind the prefix.
+    /// Makes a file in a folder. Its name has six random characters after the prefix.
     pub(crate) fn make(
         folder: &Path,
         prefix: &OsStr,
         open: impl FnMut(&Path) -> io::Result<File>,
     ) -> io::Result<Self> {
-        // The lock is released at once, because a signal that comes now takes it too.
+        // The lock is released at once, because a signal that arrives now needs it as well.
         let is_left_alone = list().is_left_alone;
         if !is_left_alone {
             remove_when_interrupted();
@@ -58,7 +58,7 @@ impl Unfinished {
         self.file.sync_all()
     }
 
-    /// Gives the file its name, also in the place of another file.
+    /// Gives the file its name, and replaces another file of that name.
     pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
         let Self {
             file: _file,
@@ -68,7 +68,7 @@ impl Unfinished {
         partial.persist(path).map_err(|error| error.error)
     }
 
-    /// Gives the file its name, unless something has it.
+    /// Gives the file its name, or fails if the name is taken.
     pub(crate) fn persist_noclobber(self, path: &Path) -> io::Result<()> {
         let Self {
             file: _file,
@@ -79,7 +79,7 @@ impl Unfinished {
     }
 }
 
-/// An error does not name the file: its name is not one that a person has given.
+/// Errors do not name the file, because nobody knows its temporary name.
 impl Write for Unfinished {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
@@ -103,7 +103,7 @@ impl Drop for Listed {
 /// The unfinished files.
 struct List {
     names: Vec<PathBuf>,
-    /// The command ends in an orderly way after a signal, which drops the files.
+    /// True if the command ends in an orderly way after a signal, which drops the files.
     is_left_alone: bool,
 }
 
@@ -117,7 +117,7 @@ fn list() -> MutexGuard<'static, List> {
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ctrl-C and `SIGTERM`, for a command that ends in an orderly way after them.
+/// Returns the signal of Ctrl-C and `SIGTERM` for a command that ends in an orderly way after them.
 pub(crate) fn shutdown() -> Result<Shutdown, Failure> {
     list().is_left_alone = true;
     Shutdown::on_signal().map_err(|error| {
@@ -126,8 +126,8 @@ pub(crate) fn shutdown() -> Result<Shutdown, Failure> {
     })
 }
 
-/// Lets Ctrl-C and `SIGTERM` end the program without an unfinished file. Where signals cannot be
-/// received, or there is no thread to wait for them, they end it as ever.
+/// Lets Ctrl-C and `SIGTERM` end the program without an unfinished file. If signals cannot be
+/// received, or no thread can wait for them, they end the program in the usual way.
 fn remove_when_interrupted() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -154,7 +154,7 @@ async fn end_when_interrupted(ready: Sender<()>) -> io::Result<()> {
     let signal = signal()?;
     let _ = ready.send(());
     let number = signal.await;
-    // Locked until the program has ended: no other file is made.
+    // The list stays locked until the program has ended, so that no other file is made.
     let list = list();
     if list.is_left_alone {
         return Ok(());
@@ -167,7 +167,7 @@ async fn end_when_interrupted(ready: Sender<()>) -> io::Result<()> {
     std::process::exit(128 + number)
 }
 
-/// Returns the number of the signal that comes first.
+/// Returns a future of the number of the first signal.
 #[cfg(unix)]
 fn signal() -> io::Result<impl Future<Output = i32>> {
     use tokio::signal::unix::{SignalKind, signal};

@@ -79,7 +79,7 @@ pub(crate) fn run(command: &Command, output: &mut Output) -> Result<Outcome, Fai
     })
 }
 
-/// The archive of a data folder that has one.
+/// Opens the archive of a data folder that has one.
 fn open(data: &Path) -> Result<Archive, Failure> {
     let folder = Folder::with_archive(data)?;
     folder.archive(&folder.store()?, ArchiveOptions::new())

@@ -1,4 +1,4 @@
-//! The data folder: one program at a time, for its owner alone.
+//! The data folder, which one program at a time uses, and which only its owner can read.
 
 use crate::failure::{Failure, causes};
 use crate::files::{lock_of, make_folder, take_lock};
@@ -61,7 +61,7 @@ impl Folder {
         &self.path
     }
 
-    /// The database.
+    /// Opens the database of the folder.
     pub(super) fn store(&self) -> Result<SqliteStore, Failure> {
         let advice = "make room on the disk, use the version of the program that wrote it, or \
             restore it from a backup: another folder starts empty";
@@ -69,7 +69,7 @@ impl Folder {
             .map_err(|error| Failure::caused(&error, causes(&error), advice))
     }
 
-    /// Returns the secret that seals tokens, made once.
+    /// Returns the secret that seals tokens, and makes it if it does not exist.
     pub(super) fn secret(&self) -> Result<SealingSecret, Failure> {
         secret(
             &self.path.join(TOKEN_KEY),
@@ -91,7 +91,7 @@ impl Folder {
     }
 }
 
-/// Returns the secret in a file, made once.
+/// Returns the secret in a file, and makes the file if it does not exist.
 fn secret(path: &Path, if_other: &str) -> Result<SealingSecret, Failure> {
     SealingSecret::open_or_create(path).map_err(|error| {
         let next = match error {

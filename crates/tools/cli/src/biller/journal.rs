@@ -16,20 +16,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Notify, mpsc};
 
-/// The events that wait in the channel.
+/// The maximum number of events that wait in the channel.
 const MAX_WAITING_EVENTS: usize = 1000;
-/// The rows that are read at once.
+/// The number of rows that are read at once.
 const MAX_ROWS: u32 = 100;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS biller_event (
     number INTEGER PRIMARY KEY AUTOINCREMENT, event TEXT NOT NULL) STRICT";
 
-/// The table. Cheap to clone.
+/// The table of events. The value is cheap to clone.
 #[derive(Clone)]
 pub(super) struct Journal {
     store: SqliteStore,
-    /// Another one at each start, because nothing in a file shows that it was restored or copied:
-    /// numbers given after a restore would be those that were given before.
+    /// The identity of this start. Each start has a new one, because a file does not show that it
+    /// was restored or copied, and event numbers after a restore repeat earlier ones.
     run: HyphenatedUuid,
     written: Arc<Notify>,
 }
@@ -52,7 +52,7 @@ impl Journal {
         self.run
     }
 
-    /// Writes an event in this transaction.
+    /// Writes an event in a transaction.
     pub(super) fn write(
         &self,
         transaction: &Transaction<'_>,
@@ -66,7 +66,7 @@ impl Journal {
         transaction
             .connection()
             .execute("INSERT INTO biller_event (event) VALUES (?1)", [text])?;
-        // The printer's transaction comes after this one, which is committed or undone by then.
+        // The printer's transaction runs after this one has been committed or rolled back.
         self.written.notify_one();
         Ok(())
     }
@@ -82,7 +82,7 @@ impl Journal {
         read.await.map_err(failed)
     }
 
-    /// Removes the events up to this number.
+    /// Removes the events up to and including a number.
     async fn printed(&self, last: i64) -> Result<(), Failure> {
         let remove = self.store.transaction(move |transaction| {
             transaction
@@ -94,7 +94,7 @@ impl Journal {
     }
 }
 
-/// Takes events that are in no transaction. Cheap to clone.
+/// The sender of events that belong to no transaction. The value is cheap to clone.
 #[derive(Clone)]
 pub(super) struct Teller {
     events: mpsc::Sender<Event>,
@@ -109,9 +109,10 @@ impl Teller {
 
     /// Passes an event on, or counts it if too many wait.
     pub(super) fn tell(&self, event: Event) {
-        // Not waited for: a receiver answers in time, however slow the reader of the output is.
+        // Does not wait, so that a receiver answers in time even if the reader of the output is
+        // slow.
         if self.events.try_send(event).is_err() {
-            // Relaxed: the count stands alone.
+            // `Relaxed` suffices, because no other memory depends on the count.
             self.omitted.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -125,14 +126,14 @@ pub(super) struct Printer {
     json: bool,
 }
 
-/// An event of the table. Number and run together are those of no other event.
+/// An event of the table. Number and run together identify the event.
 #[derive(Deserialize, Serialize)]
 struct Written<E> {
     /// The number of the row; `None` within the row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     number: Option<i64>,
-    /// The run that wrote the row, also if a later one prints it; `None` in rows of programs that
-    /// had no runs.
+    /// The run that wrote the row, even if a later run prints it; `None` in rows of earlier
+    /// versions, which had no runs.
     #[serde(default)]
     run: Option<HyphenatedUuid>,
     #[serde(flatten)]
@@ -158,14 +159,14 @@ impl Printer {
         )
     }
 
-    /// Prints until `stop` is ready and no event is left. Returns what `stop` returns.
+    /// Prints until `stop` is ready and no event is left. Returns the result of `stop`.
     pub(super) async fn run<T>(
         &mut self,
         stop: impl Future<Output = T>,
         output: &mut Output,
     ) -> Result<T, Failure> {
         let mut stop = std::pin::pin!(stop);
-        // Events that were committed and not printed before a kill.
+        // Prints events that were committed before a kill but not printed.
         self.print_written(output).await?;
         let stopped = loop {
             // Nothing is printed within the select, so that nothing is interrupted between printing
@@ -189,7 +190,7 @@ impl Printer {
         Ok(stopped)
     }
 
-    /// Prints one event that is in no transaction.
+    /// Prints one event that belongs to no transaction.
     pub(super) fn print(&mut self, event: &Event, output: &mut Output) -> Result<(), Failure> {
         self.write(event, event, output)?;
         Ok(output.flush()?)
@@ -209,12 +210,13 @@ impl Printer {
                 self.write(&written.event, &written, output)?;
             }
             output.flush()?;
-            // After the reader has the lines: a kill in between prints them again.
+            // Removes the events after the reader has the lines; after a kill in between, they are
+            // printed again.
             self.journal.printed(last).await?;
         }
     }
 
-    /// Prints the events of the channel, and the number of those that had no room.
+    /// Prints the events of the channel, and the number of events that had no room.
     fn print_waiting(&mut self, output: &mut Output) -> Result<(), Failure> {
         while let Ok(event) = self.events.try_recv() {
             self.write(&event, &event, output)?;

@@ -1,4 +1,4 @@
-//! The effects of messages and entries, each in the transaction that takes it in.
+//! The effects of messages and entries, each in the transaction that stores it.
 
 use super::journal::Journal;
 use super::{AccountNote, Contradiction, Event, NewEntry, Received};
@@ -24,8 +24,8 @@ pub(super) fn handlers(journal: &Journal) -> Handlers<SqliteInbox> {
         .on_conflict_transactional(move |received| ready(Ok(conflict(conflicts.clone(), received))))
 }
 
-/// Folds a message into the history of its mandate or payment, and has it printed with the state
-/// after it.
+/// Folds a message into the history of its mandate or payment, and queues it for printing with the
+/// resulting state.
 fn keep(
     journal: &Journal,
 ) -> impl Fn(Delivery<Message>) -> Ready<Result<SqliteWork, HandlerError>> + use<> {
@@ -49,7 +49,7 @@ fn keep(
                 Some(id) => transaction.find_history("", id)?,
                 None => None,
             };
-            // A payment may have more names than this message has.
+            // A payment may have more names than this message names.
             let names = kept.as_ref().map_or(&ids, |kept| &kept.ids);
             let event = Received {
                 at: received_at,
@@ -70,7 +70,8 @@ fn keep(
     }
 }
 
-/// Has a conflict printed. It is not folded into a history, because a person must decide.
+/// Queues a conflict for printing. A conflict is not folded into a history, because a person must
+/// decide.
 fn conflict(journal: Journal, received: Delivery<Conflict>) -> SqliteWork {
     let Delivery {
         id,
@@ -97,7 +98,7 @@ fn conflict(journal: Journal, received: Delivery<Conflict>) -> SqliteWork {
     })
 }
 
-/// Has the new entries of a page printed.
+/// Queues the new entries of a page for printing.
 pub(super) fn entries(
     journal: Journal,
     new: &NewEntries,
@@ -167,14 +168,14 @@ pub(super) fn entries(
     })))
 }
 
-/// Returns the message as JSON; as its text, if an unknown member of it has a number that no `f64`
+/// Returns the message as JSON; or as its text if an unknown member has a number that no `f64`
 /// holds.
 fn content(message: &Message) -> Value {
     let json = message.to_json();
     serde_json::from_str(&json).unwrap_or(Value::String(json))
 }
 
-/// Returns a stable name of what a message did to its history.
+/// Returns a stable name of a message's effect on its history.
 fn effect(observation: Observation) -> &'static str {
     match observation {
         Observation::Advanced => "advanced",

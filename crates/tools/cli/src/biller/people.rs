@@ -207,7 +207,7 @@ fn codes(message: &Value) -> String {
 
 /// Returns the names of the mandate or payment.
 fn about(names: &[String], message: &Value) -> String {
-    // A query is about a mandate and has no history.
+    // A query names a mandate in its details and has no history.
     let mandate = message
         .pointer("/mandate_details/mandate_identification")
         .and_then(Value::as_str);

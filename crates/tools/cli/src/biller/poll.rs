@@ -1,4 +1,4 @@
-//! The poller, and what it reports beside entries.
+//! The poller, and its reports other than entries.
 
 use super::journal::{Journal, Teller};
 use super::keep;
@@ -19,11 +19,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The seconds between two polls of an account.
+/// The usual number of seconds between two polls of an account.
 const USUAL_INTERVAL: u64 = 600;
 /// The time after its booking day for which the identity of an entry is kept.
 const RETENTION: Duration = Duration::from_secs(90 * 86_400);
-/// The pause between two looks at the accounts' states. A failed call is followed by a longer
+/// The pause between two checks of the accounts' states. A failed call is followed by a longer
 /// pause.
 const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -34,7 +34,7 @@ pub(super) struct Polling {
     told: HashMap<AccountId, Reported>,
 }
 
-/// The facts of an account that were reported.
+/// The facts about an account that were reported last.
 #[derive(Default)]
 struct Reported {
     stopped: bool,
@@ -79,7 +79,7 @@ pub(super) fn start(
     }
 }
 
-/// Returns a poller that has the new entries printed.
+/// Returns a poller that queues the new entries for printing.
 pub(super) fn poller(
     pages: &(impl PageSource + Clone + 'static),
     store: &Arc<SqliteStore>,
@@ -95,7 +95,7 @@ pub(super) fn poller(
 }
 
 impl Polling {
-    /// Polls until the program shall stop.
+    /// Polls until the program is to stop.
     pub(super) async fn run(mut self, shutdown: Shutdown) {
         let poller = self.poller.clone();
         let polling = poller.run(shutdown.wanted());
@@ -112,7 +112,7 @@ impl Polling {
     /// Reports changes of the accounts' states.
     fn watch(&mut self) {
         let statuses = self.poller.status();
-        // An account for which there is no room is reported at a later look.
+        // An account for which there is no room is reported at a later check.
         for status in statuses.iter().take_while(|_| self.teller.has_room()) {
             let told = self.told.entry(status.account.clone()).or_default();
             for event in news(status, told) {
@@ -147,7 +147,7 @@ fn news(status: &AccountStatus, told: &mut Reported) -> Vec<Event> {
     let mut events = Vec::new();
     told.stopped &= status.stopped_since.is_some();
     if let Some(failure) = &status.last_failure
-        // A failure is seen by many looks, and reported once.
+        // Many checks see the same failure, which is reported once.
         && told.failure.replace(failure.at) != Some(failure.at)
     {
         let trouble = of_statement(

@@ -20,13 +20,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Retention of messages for recognising duplicates: longer than any sender repeats a delivery.
+/// The time for which messages are kept to recognise duplicates, which is longer than any sender
+/// repeats a delivery.
 const RETENTION: Duration = Duration::from_secs(90 * 86_400);
 /// The time after a kill until a message that was being handled is handled again. The folder's lock
 /// keeps other workers away.
 const LEASE: Duration = Duration::from_secs(5);
 
-/// Receivers that are ready.
+/// Receivers that are ready to serve.
 pub(super) struct Ready {
     server: Server<Router>,
     worker: Worker<SqliteInbox>,
@@ -83,13 +84,13 @@ pub(super) async fn start(
 }
 
 impl Ready {
-    /// Returns the address that is listened on.
+    /// Returns the address that the receivers listen on.
     pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves and handles until the program shall stop. Accepted deliveries are then answered and
-    /// handled.
+    /// Serves deliveries and handles messages until the program is to stop, and then answers and
+    /// handles the deliveries accepted so far.
     pub(super) async fn run(self, shutdown: Shutdown) {
         tokio::join!(
             self.server.run(shutdown.clone().wanted()),

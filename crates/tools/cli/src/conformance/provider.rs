@@ -23,7 +23,7 @@ use toml::Table;
 const LIMITS_WARNING: &str = "--limits sends up to 52 statements and 25 token requests beyond the budget, in a minute, and the \
     customer is then locked out for an hour; the worked cases take up to 48 and 4 more, and six hours without --clock";
 
-/// The bytes of an earlier report that are read.
+/// The maximum number of bytes of an earlier report.
 const MAX_REPORT_BYTES: usize = 4 << 20;
 
 #[derive(Args, Debug)]
@@ -87,7 +87,8 @@ pub(super) fn run(arguments: &Provider, output: &mut Output) -> Result<Outcome, 
 }
 
 impl Provider {
-    /// Returns a judge with the arguments' values, and those of the connection for the rest.
+    /// Returns a judge with the values of the arguments, and those of the connection where an
+    /// argument is missing.
     fn judge(&self) -> Result<ProviderJudge, Failure> {
         let mut own = Table::new();
         if let Some(url) = &self.url {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use toml::Table;
 
-/// The bytes of a file of settings that are read.
+/// The maximum number of bytes of a file of settings.
 const MAX_FILE_BYTES: usize = 1 << 20;
 
 #[derive(Args, Debug)]
@@ -112,7 +112,7 @@ struct Settings {
 }
 
 impl Settings {
-    /// Returns the arguments' values, and those of the file for the rest.
+    /// Returns the values of the arguments, and those of the file where an argument is missing.
     fn of(arguments: &Receiver) -> Result<Self, Failure> {
         let file = arguments
             .config
@@ -126,7 +126,7 @@ impl Settings {
         Ok(all.try_into().expect("both are settings"))
     }
 
-    /// Reads the file. Names of files in it become relative to the working folder.
+    /// Reads the file. Relative names of files in it are made relative to the working folder.
     fn read(path: &Path) -> Result<Self, Failure> {
         let name = path.to_string_lossy();
         let text = input::read_text(&name, MAX_FILE_BYTES)?;
@@ -218,7 +218,7 @@ impl Settings {
     }
 }
 
-/// A secret. The error for a value of another type does not quote it.
+/// Reads a secret. The error for a value of another type does not quote the value.
 fn secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     match toml::Value::deserialize(from)? {
         toml::Value::String(text) => Ok(Some(text)),

@@ -21,7 +21,7 @@ pub(super) fn run(arguments: &Convert, output: &mut Output) -> Result<Outcome, F
         KeyMaterial::Set(_) => return Err(file::one(&arguments.file)),
         KeyMaterial::Jwk(jwk) => {
             kid = kid.or_else(|| jwk.kid().map(str::to_owned));
-            // Numbers that were checked once are not checked again.
+            // The numbers were checked when the JWK was read, and are not checked again.
             let private = jwk
                 .private_key()
                 .map(|key| PrivateKey::from_pkcs8_der(&key.to_pkcs8_der()));
@@ -124,7 +124,7 @@ fn public_bytes(
     Ok(text.into_bytes())
 }
 
-/// Returns a text with a line end.
+/// Appends a line end to a text.
 fn line(text: &str) -> Zeroizing<String> {
     Zeroizing::new([text, "\n"].concat())
 }

@@ -9,7 +9,7 @@ use bankrail::jose::{
 };
 use std::path::Path;
 
-/// The bytes of a file that are read: those of the largest JWK set.
+/// The maximum number of bytes of a file: those of the largest JWK set.
 const MAX_FILE_BYTES: usize = 256 * 1024;
 
 /// Reads the keys of a file.
@@ -18,7 +18,7 @@ pub(super) fn read(path: &str) -> Result<KeyMaterial, Failure> {
     KeyMaterial::parse(&bytes).map_err(|error| refused(path, &error))
 }
 
-/// A key that is refused.
+/// Returns the failure of a file whose key is refused.
 pub(crate) fn refused(path: &str, error: &dyn std::error::Error) -> Failure {
     input::refused(path, error, NEXT_KEY)
 }
@@ -32,8 +32,8 @@ pub(crate) const NEXT_PRIVATE: &str = "pass the private key it belongs to";
 /// Advice about a set of keys in place of one.
 pub(crate) const NEXT_ONE: &str = "write the key you mean to a file of its own";
 
-/// Returns the keys of a file for one use. Prints on standard error which keys of a set are left
-/// out, and why.
+/// Returns the keys of a file for one use. Prints the keys of a set that are left out on standard
+/// error, with the reasons.
 fn keys<K: KeyHandle>(path: &str, sizes: KeySizes) -> Result<KeySet<K>, Failure> {
     let (keys, unusable) = read(path)?
         .into_keys(&KeyOptions::new().sizes(sizes))
@@ -81,22 +81,22 @@ pub(crate) fn signing(path: &str, kid: Option<&str>) -> Result<SigningKey, Failu
     key(path, kid)
 }
 
-/// Returns the key to encrypt to.
+/// Reads the key to encrypt to.
 pub(crate) fn encryption(path: &str, kid: Option<&str>) -> Result<EncryptionKey, Failure> {
     key(path, kid)
 }
 
-/// Returns the keys to verify signatures with.
+/// Reads the keys that verify signatures.
 pub(crate) fn verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
     keys(path, KeySizes::default())
 }
 
-/// Returns the keys that signatures of messages are verified with.
+/// Reads the keys that verify signatures of messages.
 pub(crate) fn message_verifying(path: &str) -> Result<KeySet<VerifyingKey>, Failure> {
     keys(path, KeySizes::SecuredPayload)
 }
 
-/// Returns the keys that decrypt.
+/// Reads the keys that decrypt.
 pub(crate) fn decryption(path: &str) -> Result<KeySet<DecryptionKey>, Failure> {
     warn_if_exposed(Path::new(path));
     keys(path, KeySizes::default())

@@ -69,7 +69,8 @@ pub(super) fn run(files: &[String], json: bool, output: &mut Output) -> Result<O
     Ok(outcome)
 }
 
-/// A key of a length that no operation of the specification takes is a finding.
+/// Prints the lines about a key. A key whose length no operation of the specification allows is a
+/// finding.
 fn key_lines(
     what: &str,
     public: &PublicKey,
@@ -101,7 +102,7 @@ fn jwk_lines(jwk: &Jwk, output: &mut Output) -> Result<(), Failure> {
     output.line(format_args!("    used for    {uses}"))
 }
 
-/// Returns what a key may be used for.
+/// Returns the permitted uses of a key.
 fn uses(jwk: &Jwk) -> Vec<String> {
     [Role::Sign, Role::Verify, Role::Encrypt, Role::Decrypt]
         .into_iter()

@@ -1,4 +1,4 @@
-//! `bankrail payload explain`: each layer by itself.
+//! `bankrail payload explain`: explains each layer separately.
 
 use super::{Explain, compact};
 use crate::failure::{Failure, Outcome, causes};
@@ -30,8 +30,8 @@ pub(super) fn run(arguments: &Explain, output: &mut Output) -> Result<Outcome, F
     steps.take(&compact, decryption.as_ref(), verifying.as_ref())
 }
 
-/// The steps of opening. After one that fails, which is [`Outcome::Findings`], the others are not
-/// taken.
+/// The steps of opening a message. After a step that fails, which is [`Outcome::Findings`], the
+/// others are skipped.
 impl Steps<'_> {
     fn take(
         &mut self,
@@ -115,7 +115,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Checks whether one of our keys decrypts the content key.
+    /// Checks if one of our keys decrypts the content key.
     fn content_key(
         &mut self,
         sealed: &SealedMessage<'_>,
@@ -208,8 +208,8 @@ impl Steps<'_> {
     }
 }
 
-/// Opens a message with verifying keys that cannot be meant, and so learns whether it decrypts to a
-/// signed message, and the `kid` of its signature, without trying a signature.
+/// Opens a message with unrelated verifying keys. This shows if it decrypts to a signed message,
+/// and the `kid` of the signature, without verifying the signature.
 fn probe(
     compact: &str,
     decryption: &KeySet<DecryptionKey>,
@@ -218,7 +218,7 @@ fn probe(
     let stranger = SigningKey::generate(RsaSize::Rsa2048)
         .map_err(|error| causes(&error))?
         .verifying_key();
-    // With more keys than are tried, a signature without `kid` selects none.
+    // The set has more keys than are tried, so that a signature without `kid` selects none.
     let strangers = (0..=KeySet::<VerifyingKey>::MAX_TRIED).map(|_| {
         let kid = HyphenatedUuid::random().to_string();
         VerifyingKey::from_public_key(stranger.public_key().clone(), &KeyOptions::default())

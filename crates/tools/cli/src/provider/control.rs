@@ -1,4 +1,4 @@
-//! `bankrail provider control`: operations on a provider that runs, or on its folder.
+//! `bankrail provider control`: carries out operations on a running provider, or on its folder.
 
 mod data;
 mod past;
@@ -24,20 +24,20 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// The bytes of a file that is sent at most.
+/// The maximum number of bytes of a file that is sent.
 const MAX_FILE_BYTES: usize = 8 << 20;
 
-/// Where the control of a provider is, and what opens it.
+/// The address of a provider's control, and the token for it.
 pub(super) struct Access {
     pub(super) url: String,
     pub(super) token: SecretString,
-    /// The file with both.
+    /// The file that contains both.
     pub(super) file: PathBuf,
 }
 
 impl Access {
-    /// Writes the file for a control at this address, with the token that the file has already, or
-    /// a new one.
+    /// Writes the file for a control at an address, with the token that the file already has, or
+    /// with a new one.
     pub(super) fn of(folders: &Folders, address: SocketAddr) -> Result<Self, Failure> {
         let (file, url) = (folders.data("control.json"), format!("http://{address}"));
         let token = if file.exists() {
@@ -209,15 +209,15 @@ pub(super) async fn run(
     }
 }
 
-/// Returns the name of the user of this machine.
+/// Returns the name of the machine's user who runs this program.
 pub(super) fn operator() -> Option<String> {
     ["USER", "USERNAME"]
         .iter()
         .find_map(|name| std::env::var(name).ok())
 }
 
-/// Carries out an operation: by the provider that runs with its control, otherwise in this process
-/// on the folder if the operation can be carried out there. The inner error is a refusal.
+/// Carries out an operation: in the running provider if it has a control, otherwise in this process
+/// on the folder if that is possible for the operation. The inner error is a refusal.
 async fn carry_out(
     arguments: &Arguments,
     serving: &serve::Arguments,
@@ -225,7 +225,7 @@ async fn carry_out(
 ) -> Result<Result<Value, String>, Failure> {
     let operation = arguments.operation();
     let needs_provider = !operation.acts_on_data();
-    // control.json stays when a provider ends, and when it starts again without its control.
+    // control.json still exists after a provider ends, or starts again without a control.
     let may_be_asked = folders.is_in_use()? && folders.data("control.json").exists();
     if needs_provider || may_be_asked {
         let access = Access::read(folders)?;
@@ -254,7 +254,7 @@ async fn carry_out(
     Ok(answer.map_err(|error| error.to_string()))
 }
 
-/// Sends an operation to a provider that runs, and returns its answer.
+/// Sends an operation to a running provider, and returns its answer.
 async fn ask(
     client: reqwest::ClientBuilder,
     access: &Access,

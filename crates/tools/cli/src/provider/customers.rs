@@ -1,4 +1,4 @@
-//! Customers of a folder: new ones, new API keys, and endpoints of demo customers.
+//! Changes of a folder's customers: new customers, new API keys, and endpoints of demo customers.
 
 use super::demo::{api_key_record, connections, new_api_key, set_api_key};
 use super::{Folders, damaged, first_errors, read};
@@ -48,7 +48,7 @@ pub(super) fn account(text: &str) -> Result<(AccountId, RegisteredAccount), Stri
     ))
 }
 
-/// Adds a customer with a new API key, and with an endpoint for its receivers. Returns the keys.
+/// Adds a customer with a new API key, and an endpoint for its receivers. Returns the keys.
 pub(super) fn added(
     mut record: CustomerRecord,
     receivers: Option<(EndpointUrl, EncryptionKey)>,
@@ -65,7 +65,7 @@ pub(super) fn added(
             .push(endpoint(&id, url, encryption, key.as_str().into())?);
         receiver_key = Some((id, key));
     }
-    // Of two commands at the same moment, neither would check the customer of the other.
+    // Without the lock, two simultaneous commands would not check each other's customers.
     let _alone = folders.lock_changes()?;
     add(folders, &record)?;
     let receiver_key = receiver_key.as_ref();
@@ -94,8 +94,9 @@ fn endpoint(
         .map_err(|error| refused(&error))
 }
 
-/// Gives a customer a new API key, and returns it: also if the connection.toml of a demo customer
-/// cannot have it, because the key is in force and stored nowhere.
+/// Replaces the API key of a customer and returns the new key. The key is also returned if the
+/// connection.toml of a demo customer cannot be written, because it is then in force and stored
+/// nowhere else.
 pub(super) fn rotated(
     code: &CustomerCode,
     overlap: u32,
@@ -104,7 +105,7 @@ pub(super) fn rotated(
 ) -> Result<Value, Failure> {
     let end = now.saturating_add(HOUR.saturating_mul(overlap));
     let api_key = new_api_key()?;
-    // Of two rotations at the same moment, one would lose the key of the other.
+    // Without the lock, one of two simultaneous rotations would lose the key of the other.
     let _alone = folders.lock_changes()?;
     change(folders, code, |record| {
         for key in &mut record.api_keys {
@@ -117,7 +118,8 @@ pub(super) fn rotated(
             .retain(|key| key.expires.is_some_and(|until| now < until));
         record.api_keys.push(api_key_record(&api_key));
     })?;
-    // After the customer's file: a connection must not have a key that the provider does not know.
+    // Written after the customer's file, because a connection must not have a key that the provider
+    // does not know.
     let (is_in_connection, error) = match set_api_key(folders, code.as_str(), &api_key) {
         Ok(is_in_connection) => (is_in_connection, None),
         Err(failure) => (false, failure.into_parts().0),

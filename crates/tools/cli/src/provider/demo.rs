@@ -36,9 +36,9 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(600);
 /// The pause between two looks for a new day.
 const DAY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Makes the folder with all that is in it, unless there is one with something in it. If several
-/// processes do so at once, one succeeds and the others find its folder; returns whether this one
-/// made it. The certificate is for this host too.
+/// Makes the folder with all its files, unless a non-empty folder exists. If several processes do
+/// so at once, one succeeds and the others find its folder. Returns true if this process made it.
+/// The certificate is also valid for `host`.
 pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<bool, Failure> {
     let folder = folders.root();
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
@@ -51,8 +51,8 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<bool, Failur
     let place = fs::canonicalize(folder).or_else(|_| std::path::absolute(folder));
     let place = place.map_err(|error| unusable(folder, &error))?;
     if std::env::current_dir().is_ok_and(|here| here.starts_with(&place)) {
-        // The folder is replaced by a new one of its name: this process would keep running in one
-        // that no longer exists.
+        // The folder would be replaced by a new one of the same name, and this process would keep
+        // running in the deleted one.
         return Err(Failure::unable(
             format_args!(
                 "{}: expected another folder than the one this command runs in",
@@ -66,7 +66,8 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<bool, Failur
     let parent = place.parent().unwrap_or(&place);
     make_folder(parent)?;
     remove_left(parent, &name);
-    // For its owner alone. Dropped before it has its own name, it is removed.
+    // Only the owner can use the folder. If it is dropped before it gets its final name, it is
+    // removed.
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
@@ -77,7 +78,8 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<bool, Failur
     let partial = partial.map_err(|error| unusable(folder, &error))?;
     fill(partial.path(), host)?;
     #[cfg(not(unix))]
-    // Elsewhere an empty folder is not replaced by a rename. One that is not empty stays.
+    // On other systems, a rename does not replace an empty folder, so it is removed first. A
+    // non-empty folder stays.
     let _ = fs::remove_dir(&place);
     match fs::rename(partial.path(), &place) {
         Ok(()) => Ok(true),
@@ -94,7 +96,7 @@ pub(super) fn make(folders: &Folders, host: Option<&str>) -> Result<bool, Failur
     }
 }
 
-/// Removes what processes that were killed have left here under this beginning of a name.
+/// Removes the folders that killed processes have left in `parent` under names with this beginning.
 fn remove_left(parent: &Path, beginning: &OsStr) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -109,7 +111,7 @@ fn remove_left(parent: &Path, beginning: &OsStr) {
         if random.is_some_and(|random| random.len() == RANDOM_CHARS)
             && age.is_some_and(|age| age > ABANDONED_AFTER)
         {
-            // A folder that stays does no harm.
+            // A folder that cannot be removed is harmless.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -119,7 +121,7 @@ fn fill(folder: &Path, host: Option<&str>) -> Result<(), Failure> {
     let authority = CertificateAuthority::new().map_err(no_certificate)?;
     let server = authority.certificate(host).map_err(no_certificate)?;
     let home = |customer: DemoCustomer| folder.join("demo").join(customer.folder_name());
-    // At the same time, because keys are nearly all of a first start.
+    // Generates the keys in parallel, because they take nearly all of the time of a first start.
     let (signing, customers_made) = thread::scope(|scope| {
         let makers = DemoCustomer::ALL.map(|customer| {
             let (home, authority) = (home(customer), &authority);

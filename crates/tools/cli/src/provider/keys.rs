@@ -15,12 +15,12 @@ const MAX_KEYS: usize = 3;
 
 /// Makes a new key that signs. Returns the keys of the set, the new one first.
 ///
-/// signing.jwks.json, and provider.jwks.json of each demo customer, then have the new key and the
-/// ones before, so that messages that are under way stay valid.
+/// signing.jwks.json, and provider.jwks.json of each demo customer, then have the new key and
+/// earlier ones, so that messages in transit stay valid.
 pub(super) fn rotated(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
     let new = SigningKey::generate(RsaSize::Rsa2048).map_err(no_key)?;
     let public = new.verifying_key();
-    // Of two rotations at the same moment, each would leave out the key of the other.
+    // Without the lock, two simultaneous rotations would each leave out the key of the other.
     let _alone = folders.lock_changes()?;
     let mut keys = vec![public.clone()];
     keys.extend(published(folders)?);
@@ -35,7 +35,8 @@ pub(super) fn rotated(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
                 .map(|(home, _)| home.join("provider.jwks.json")),
         );
     }
-    // Receivers can know the key before the first message is signed with it.
+    // Publishes the key first, so that receivers can know it before the first message is signed
+    // with it.
     write(
         &sets
             .iter()
@@ -52,7 +53,7 @@ pub(super) fn rotated(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
     Ok(keys)
 }
 
-/// Returns the keys of the set, the one in use first; without a set that one alone.
+/// Returns the keys of the set, with the key in use first; without a set, only the key in use.
 pub(super) fn published(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure> {
     let in_use = folders.signing_key()?;
     let path = folders.config("signing.jwks.json");
@@ -62,16 +63,16 @@ pub(super) fn published(folders: &Folders) -> Result<Vec<VerifyingKey>, Failure>
     let keys = file::verifying(&path.to_string_lossy()).map_err(Failure::into_unable)?;
     let mut keys = keys.keys().to_vec();
     let used = in_use.verifying_key();
-    // First, so that a rotation keeps the key in use among the others of the set.
+    // Puts the key in use first, so that a rotation keeps it in the set.
     keys.retain(|key| key.thumbprint() != used.thumbprint());
     keys.insert(0, used);
     Ok(keys)
 }
 
-/// The pause between two looks for a new key.
+/// The pause between two checks for a new key.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Returns a JWK set of public keys with their thumbprints as names, as a file.
+/// Returns a JWK set of public keys with their thumbprints as names, as the text of a file.
 pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
     let keys: Vec<String> = keys
         .iter()
@@ -80,7 +81,7 @@ pub(super) fn key_set(keys: &[VerifyingKey]) -> String {
     format!("{}\n", jwk_set(&keys))
 }
 
-/// Watches the file forever, and puts each new key in force.
+/// Watches the file of the signing key forever, and switches to each new key.
 pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
     let path = folders.config("signing.pem");
     let file = path.clone();
@@ -105,7 +106,7 @@ pub(super) async fn follow(folders: Folders, current: CurrentKey<SigningKey>) {
                 tracing::error!(file = %path.display(), "the key is unusable, the one before stays in use")
             }
         }
-        // Also after a failure, so that it is logged once.
+        // Remembers the content also after a failure, so that the failure is logged once.
         seen = found;
     })
     .await;

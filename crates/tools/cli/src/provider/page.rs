@@ -39,7 +39,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The subjects of the page.
+/// The data that the page shows.
 #[derive(Clone)]
 pub(super) struct PageData {
     pub(super) bank: Arc<FolderData>,
@@ -51,23 +51,23 @@ pub(super) struct PageData {
     pub(super) issuer: String,
 }
 
-/// State that all views share.
+/// The state that all views share.
 #[derive(Clone)]
 struct PageState {
     data: PageData,
-    /// The server that calls are sent to again.
+    /// The server to which commands send calls again.
     destination: Arc<Destination>,
-    /// The token that buttons send, if there are any: no other site knows it.
+    /// The token that buttons send, if there are buttons; no other site knows it.
     token: Option<SecretString>,
     since: Timestamp,
-    /// The button that was refused, in the answer to it.
+    /// The refused operation, in the answer to its button.
     refusal: Option<Refusal>,
 }
 
 type Page = Arc<PageState>;
 
-/// The page. Whoever opens `/?token=…` with this token sees it, with the browser that did so,
-/// through a loopback address only.
+/// Returns the router of the page. A browser can see the page after it has opened `/?token=…` with
+/// this token, and only through a loopback address.
 pub(super) fn router(data: PageData, token: &str) -> Router {
     let ca = data.bank.folders.config("ca.pem");
     let ca = ca.exists().then(|| {
@@ -146,11 +146,11 @@ const SECTIONS: [(&str, &str); 5] = [
 /// The top of a page.
 struct Head {
     title: String,
-    /// The path of its section. A page without a section, such as an error, has none.
+    /// The path of the page's section. A page without a section, such as an error, has none.
     section: &'static str,
     /// The clock and the faults of the bank; an error has none.
     steering: Option<Steering>,
-    /// The refusal of a button that stands on this page.
+    /// The reason why an operation of a button on this page was refused.
     refused: Option<String>,
 }
 
@@ -161,7 +161,7 @@ struct NavLink {
     current: bool,
 }
 
-/// The clock and the faults of the bank, which people set and order.
+/// The clock and the faults of the bank, which the operator controls.
 struct Steering {
     now: String,
     rate: u32,
@@ -170,24 +170,24 @@ struct Steering {
     faults: Vec<OrderedFault>,
 }
 
-/// A fault that is ordered.
+/// A fault in force.
 #[derive(Deserialize)]
 struct OrderedFault {
     number: u64,
     fault: String,
 }
 
-/// The links to the pages of a list before and after this one.
+/// The links to the pages of a list before and after the present page.
 #[derive(Default)]
 struct Paging {
-    /// The link to the first page, if this is another one.
+    /// The link to the first page, if that is not the present page.
     first: Option<String>,
     /// The link to the next page, if there is one.
     next: Option<String>,
 }
 
 impl Paging {
-    /// Returns the links of a list at this path whose pages begin after a name.
+    /// Returns the links of a list at a path, whose pages begin after a name.
     fn after(path: &str, asked: &After, last: Option<&str>) -> Self {
         Self {
             first: asked.after.as_ref().map(|_| path.to_owned()),
@@ -202,7 +202,7 @@ struct After {
     after: Option<String>,
 }
 
-/// Returns the first rows of a list, and the last of them if there are more.
+/// Returns the first rows of a list, and the last of these if there are more.
 fn first_rows<T: Clone>(rows: impl IntoIterator<Item = T>) -> (Vec<T>, Option<T>) {
     let mut rows = rows.into_iter();
     let listed: Vec<T> = rows.by_ref().take(ROWS).collect();
@@ -220,7 +220,7 @@ fn address(path: &str, members: impl Serialize) -> String {
     }
 }
 
-/// Returns the answer with a page.
+/// Returns the answer with a rendered view.
 fn html(view: &impl Template) -> Response {
     match view.render() {
         Ok(page) => ([(CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response(),
@@ -246,7 +246,7 @@ struct Button {
     about: String,
 }
 
-/// A task of a reader: an operation of the control that is given one member.
+/// A task of the operator: its purpose, the operation of the control, and the member that it takes.
 #[derive(Clone, Copy)]
 struct Task(&'static str, Operation, &'static str);
 
@@ -271,11 +271,12 @@ const RESUME: Task = Task(
 const RESEND_ALL: Task = Task("Resend all dead letters", Operation::Resend, "endpoint");
 const SEND: Task = Task("Send a sample message", Operation::Send, "endpoint");
 
-/// The difference between two readings of one clock.
+/// The maximum difference that still counts as the real time, because two clocks are not read at
+/// once.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(1);
 
 impl PageState {
-    /// Returns the top of a page in the section of this path.
+    /// Returns the top of a page in the section with this path.
     async fn head(&self, title: &str, section: &'static str) -> Result<Head, PageError> {
         let (clock, nothing) = (&self.data.bank.clock, <[(&str, &str); 0]>::default());
         let faults = Arguments::from_texts(Operation::Faults, nothing)?;
@@ -329,7 +330,7 @@ impl PageState {
     }
 }
 
-/// Returns a path that is the same wherever the command is given.
+/// Returns an absolute path, so that the command works in any folder.
 fn path(path: &Path) -> String {
     quoted(
         &std::path::absolute(path)

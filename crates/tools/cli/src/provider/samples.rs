@@ -1,5 +1,5 @@
-//! Samples for a demo customer: a token and a statement with curl, Python and Node, receivers in
-//! Python and Node.
+//! The sample programs for a demo customer: a token and a statement with curl, Python and Node, and
+//! receivers in Python and Node.
 
 use crate::failure::Failure;
 use crate::files::{NewFile, write};
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// A sample program: its interpreter, its name and text, a remark, and whether it receives
+/// A sample program: its interpreter, its name and text, a remark, and true if it receives
 /// webhooks.
 pub(super) struct Sample {
     pub(super) program: &'static str,
@@ -83,7 +83,7 @@ fn filled(text: &str, connection: &Connection) -> Zeroizing<String> {
     let token_url = connection.token_url.as_deref().unwrap_or(&token_url);
     let audience = connection.audience.as_deref().unwrap_or(token_url);
     let statement_url = format!("{}{STATEMENT_PATH}", connection.base_url);
-    // The statement's scope alone: the first one.
+    // Uses only the first scope, which is that of statements.
     let scope = connection.scopes.first().map_or("", String::as_str);
     let account = connection
         .accounts

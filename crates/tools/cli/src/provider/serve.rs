@@ -184,7 +184,7 @@ fn option(matches: &ArgMatches) -> Option<String> {
     Some(format!("--{name}"))
 }
 
-/// The parts of a bank that is not served yet.
+/// The parts of a bank before it is served.
 pub(super) struct Bank {
     issuer: String,
     data: Arc<FolderData>,
@@ -194,8 +194,8 @@ pub(super) struct Bank {
     pub(super) store: SqliteStore,
 }
 
-/// A folder that was made for a provider that does not serve yet. Dropped, it is removed: a start
-/// that fails leaves nothing behind.
+/// A folder that was made for a provider that does not serve yet. The folder is removed when this
+/// value is dropped, so that a failed start leaves nothing behind.
 struct Unserved<'a>(Option<&'a Path>);
 
 impl Unserved<'_> {
@@ -207,7 +207,8 @@ impl Unserved<'_> {
 impl Drop for Unserved<'_> {
     fn drop(&mut self) {
         if let Some(folder) = self.0 {
-            // The failure itself is reported; a folder that cannot be removed can be used again.
+            // The failure itself is reported; a folder that cannot be removed is used again at the
+            // next start.
             let _ = std::fs::remove_dir_all(folder);
         }
     }
@@ -222,14 +223,15 @@ pub(super) async fn run(
     logging::start(LevelFilter::WARN, &[], output.log_colors());
     let signal = crate::unfinished::shutdown()?;
     let (speaker, silenced) = oneshot::channel::<()>();
-    // A program whose output is closed ends as at Ctrl-C.
+    // A program whose output is closed ends like after Ctrl-C.
     let shutdown = Shutdown::when(async {
         tokio::select! {
             () = signal.wanted() => {}
             _ = silenced => {}
         }
     });
-    // Before anything is made, because an address in use is the most frequent reason not to start.
+    // Binds the address before anything is made, because an address in use is the most frequent
+    // reason of a failed start.
     let (listener, address) = listen(arguments.listen, "--listen").await?;
     let is_new = if folders.is_demo() {
         let issuer = arguments
@@ -242,9 +244,11 @@ pub(super) async fn run(
         make_folder(folders.root())?;
         is_new
     };
-    // Before the data are opened: a second provider over them would deliver and book too.
+    // Locks the data before they are opened, because a second provider over them would also deliver
+    // and book.
     let _alone = folders.lock()?;
-    // Dropped before the lock, so that no other provider uses the folder while it is removed.
+    // This value is dropped before the lock, so that no other provider uses the folder while it is
+    // removed.
     let unserved = Unserved(is_new.then(|| folders.root()));
     let certificate = CertificateFiles::open(
         folders.config("server.pem"),
@@ -335,7 +339,7 @@ pub(super) async fn run(
             format!("http://{address}/?token={token}"),
             folders.data("page.url"),
         );
-        // Replaced, because each start has another token.
+        // Replaces the file, because each start has another token.
         write(&[NewFile::private(&kept, &link)], true)?;
         let shown = if output.is_terminal() {
             link
@@ -364,7 +368,8 @@ pub(super) async fn run(
     let said = print_refusals(news, lenient, shutdown, output).await;
     // Output closed or signal received: all parts stop now.
     drop(speaker);
-    // The reader of a pipe ends with the same Ctrl-C: what was accepted is finished nevertheless.
+    // The reader of a pipe may end with the same Ctrl-C, but accepted work is finished
+    // nevertheless.
     let said = said
         .and_then(|()| output.line("stopping"))
         .and_then(|()| Ok(output.flush()?));
@@ -380,7 +385,8 @@ pub(super) async fn run(
     }
 }
 
-/// Prints each refused call until the program shall stop. `lenient` is what accepts more clients.
+/// Prints each refused call until the program is to stop. `lenient` is the advice that makes the
+/// provider accept more clients.
 async fn print_refusals(
     mut news: Receiver<Call>,
     lenient: &str,
@@ -444,7 +450,7 @@ async fn print_refusals(
     }
 }
 
-/// Returns a listener, and the address that it has.
+/// Binds a listener, and returns it with its address.
 async fn listen(address: SocketAddr, option: &str) -> Result<(TcpListener, SocketAddr), Failure> {
     let listener = TcpListener::bind(address).await.map_err(|error| {
         let next = format!("choose another address with {option}, such as 127.0.0.1:0");

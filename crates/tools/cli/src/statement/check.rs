@@ -9,7 +9,8 @@ use bankrail::camt052::{BankTransactionDomain, Entry, Mode, ReadOptions, StreamI
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// The codes that are noted of a document, so that a hostile one takes bounded memory.
+/// The maximum number of codes that are noted for a document, so that a hostile document takes
+/// bounded memory.
 const MAX_NOTES: usize = 1_000;
 
 pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Failure> {
@@ -23,7 +24,7 @@ pub(super) fn run(arguments: &Check, output: &mut Output) -> Result<Outcome, Fai
     for path in &arguments.files.files {
         match each_of(path, options, |source| check(source, arguments, output)) {
             Ok(of_file) => outcome = outcome.and(of_file),
-            // The other files are checked all the same.
+            // The other files are checked nevertheless.
             Err(Failure::Refused(line)) => {
                 outcome = Outcome::Findings;
                 crate::log(line);

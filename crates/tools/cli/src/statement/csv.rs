@@ -10,11 +10,11 @@ use csv::{Error, ErrorKind, Terminator, Writer, WriterBuilder};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A column: its name, and the text or number that stands in it.
+/// A column: its name, and the function that returns its text or number.
 type Column = (&'static str, for<'a> fn(&'a EntryRow<'a>) -> Cell<'a>);
 
 enum Cell<'a> {
-    /// A text. An apostrophe precedes one that a spreadsheet would take for a formula.
+    /// A text; an apostrophe is written before a text that a spreadsheet would take for a formula.
     Text(Cow<'a, str>),
     Number(String),
 }
@@ -141,7 +141,7 @@ impl<'a> EntryRow<'a> {
         self.line.into_iter().chain(all.take_while(move |_| whole))
     }
 
-    /// Number and issuer of the virtual account.
+    /// Returns the number and the issuer of the virtual account.
     fn virtual_account(&self) -> (&'a str, &'a str) {
         let found = self.lines().find_map(|line| virtual_account(&line));
         found.unwrap_or_default()
@@ -163,7 +163,7 @@ impl<'a> From<&'a str> for Cell<'a> {
     }
 }
 
-/// One ASCII character that is no letter, digit or quotation mark.
+/// Parses a separator: one ASCII character that is no letter, digit or quotation mark.
 pub(super) fn delimiter(text: &str) -> Result<char, String> {
     match text.as_bytes() {
         b"tab" | b"\t" => Ok('\t'),

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// token is requested.
 const GIVEN_TOKEN_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
-/// The maximum number of pages of a walk. They are more than an hour's calls, which `--wait` waits
-/// for.
+/// The maximum number of pages of a walk. This is more than the calls of an hour, because `--wait`
+/// waits for further ones.
 const MAX_PAGES: usize = 1000;
 
 pub(super) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure> {
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Fetch, output: &mut Output) -> Result<(), Failure>
     let given = arguments.token.as_deref().map(given_token).transpose()?;
     block_on(async {
         let client = connection
-            // Fails at a limit, so that the caller decides about waiting.
+            // The client fails at a limit, so that the caller decides about waiting.
             .client(ClientOptions::new().pacing(Pacing::Fail))
             .map_err(failure)?;
         if let Some(token) = given {
@@ -73,7 +73,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
         if arguments.json {
             writeln!(to, "{}", shown_json(&line(&page.received)))?;
         } else if number == 1 {
-            // Kept, because a statement of one page is written as it was received.
+            // Keeps the page, because a statement of one page is written as it was received.
             first = Some(page);
         } else {
             let merged = merged.get_or_insert_with(|| Merged::new(true));
@@ -113,7 +113,7 @@ async fn fetch(client: &Client, arguments: &Fetch, output: &mut Output) -> Resul
     Ok(())
 }
 
-/// Returns the next page; `None` after the last. With `wait`, a limit is waited for.
+/// Returns the next page; `None` after the last. With `wait`, waits when a limit is reached.
 async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Failure> {
     loop {
         let error = match pages.next().await {
@@ -136,7 +136,7 @@ async fn next(pages: &mut Pages, wait: bool) -> Result<Option<StatementPage>, Fa
             "a limit is reached: waits until {}",
             instant(until)
         ));
-        // A moment more, because clocks differ.
+        // Waits a moment longer, because clocks differ.
         let pause = until
             .saturating_since(SystemClock.now())
             .saturating_add(Duration::from_millis(100));
@@ -152,7 +152,8 @@ fn is_limit(error: &CallError) -> bool {
     )
 }
 
-/// Returns the answer of a page under the names that it had, as `statement show` reads it.
+/// Returns the answer of a page as JSON with the names of the wire, which `statement show` can
+/// read.
 fn line(received: &ReceivedStatement) -> String {
     let (cursor, more) = match &received.next_page {
         ReceivedNextPage::None => (None, false),

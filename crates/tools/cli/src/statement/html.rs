@@ -1,4 +1,5 @@
-//! `bankrail statement html`: one page that holds everything, and runs nothing but its own search.
+//! `bankrail statement html`: writes one page that contains everything and runs only its own
+//! search.
 
 mod page;
 
@@ -41,11 +42,11 @@ pub(super) fn run(arguments: &ToFile, output: &mut Output) -> Result<Outcome, Fa
 #[template(path = "statement/begin.html")]
 struct Begin<'a> {
     heading: String,
-    /// The name of the file, if there is one only.
+    /// The name of the file, if there is only one.
     file: &'a str,
 }
 
-/// A heading and a list.
+/// The findings under a heading.
 #[derive(Template)]
 #[template(path = "statement/findings.html")]
 struct Findings {
@@ -63,8 +64,8 @@ fn write_view(view: &impl Template, to: &mut impl Write) -> Result<(), Failure> 
     Ok(writeln!(to)?)
 }
 
-/// Returns a text that begins with the name of a file, without its folders: others may see the
-/// page.
+/// Removes the folders from the name of a file at the beginning of a text, because others may see
+/// the page.
 fn local<'a>(text: &'a str, path: &str) -> &'a str {
     let folders = path.rfind(is_separator).map_or(0, |at| at + 1);
     text.get(folders..).unwrap_or(text)
@@ -93,7 +94,7 @@ fn section(mut source: Source<'_>, path: &str, to: &mut impl Write) -> Result<Ou
         }
     }
     let mut page = Page::default();
-    // Before the first report begins, and between its entries and its end.
+    // Collects findings before the first report, and between a report's entries and its end.
     let mut elsewhere: Vec<String> = Vec::new();
     let mut failure = None;
     loop {
@@ -101,13 +102,13 @@ fn section(mut source: Source<'_>, path: &str, to: &mut impl Write) -> Result<Ou
             Ok(Some(read)) => read,
             Ok(None) => break,
             Err(error) => {
-                // The page goes on with the next member of an archive.
+                // The page continues with the next member of an archive.
                 page.unread_rest(&told(&source.error(&error)), to)?;
                 failure = Some(source.failure(&error));
                 break;
             }
         };
-        // A finding of what stands around the entries may come with one of them.
+        // A finding about the parts around entries may come together with an entry.
         let entry = matches!(read.item, Ok(StreamItem::Entry(_)));
         let (own, others): (Vec<Finding>, Vec<Finding>) = read
             .findings

@@ -44,14 +44,14 @@ pub(super) struct Merged {
     counts: HashMap<EntryKey, KeyCounts>,
     /// The number of documents that have begun.
     documents: u32,
-    /// The number of the document that began the statement whose next page is read.
+    /// The number of the document with the first page of the statement whose next page is read.
     first_page: u32,
     left_out: u64,
     /// True if the last answer promises more entries.
     more: bool,
 }
 
-/// The document with the newest report, without its entries, and when that was made.
+/// The document with the newest report, without its entries, and the time at which that was made.
 struct Newest {
     document: Document,
     created: Option<OffsetDateTime>,
@@ -63,7 +63,7 @@ struct KeyCounts {
     kept: u32,
     /// The number of entries that the statement has listed up to `document`.
     counted: u32,
-    /// The last document that listed any.
+    /// The number of the last document that listed such an entry.
     document: u32,
 }
 
@@ -252,8 +252,8 @@ impl Merged {
         part.report.get_or_insert(report);
     }
 
-    /// Keeps of each kind the newest balance, of opening balances the oldest, in the order of the
-    /// documents.
+    /// Keeps the newest balance of each kind, and the oldest of each kind of opening balance, in
+    /// the order of the documents.
     fn balance(&mut self, balance: Balance, at: Option<OffsetDateTime>) {
         match self
             .balances
@@ -283,7 +283,7 @@ impl Merged {
         self.newest = Some(Newest { document, created });
     }
 
-    /// Writes everything as one document, and reports on standard error how much it is.
+    /// Writes everything as one document, and reports the numbers on standard error.
     pub(super) fn write(self, mut to: Destination<'_>, indent: bool) -> Result<(), Failure> {
         let nothing = || {
             Failure::refused(
@@ -342,7 +342,7 @@ fn period(document: &Document) -> Option<&DateTimePeriod> {
     document.reports.first()?.period.as_ref()
 }
 
-/// Reports on standard error which entry is left out, and why.
+/// Reports an entry that is left out on standard error, with the reason.
 fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     let amount = signed(entry.amount.value(), &entry.direction);
     let reference = entry
@@ -357,7 +357,7 @@ fn left_out(name: &str, entry: &Entry, by_reference: bool) {
     ));
 }
 
-/// Returns the time at which a report was made. A time without an offset is taken for UTC.
+/// Returns the time at which a report was made. A time without an offset is assumed to be in UTC.
 fn instant(at: Option<&IsoDateTime>) -> Option<OffsetDateTime> {
     at?.to_time(UtcOffset::UTC)
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use table::Table;
 
-/// The findings that are printed in full; `check` prints all.
+/// The maximum number of findings that are printed in full; `check` prints all.
 const MAX_FINDINGS: usize = 20;
 
 pub(super) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Failure> {
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Show, output: &mut Output) -> Result<Outcome, Fail
     })
 }
 
-/// An entry of a report. Both are known by the file and the number of the document.
+/// The JSON object of an entry. The file and the number of the document connect it to its report.
 #[derive(Serialize)]
 struct EntryLine<'a> {
     file: &'a str,
@@ -114,7 +114,7 @@ fn show(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure>
     let mut table = Table::new(output);
     let (mut running, mut account) = (None, None);
     let mut tally = Tally::default();
-    // Only codes of the standard's list, which bounds them.
+    // Collects only codes of the standard's list, which bounds their number.
     let mut codes = BTreeMap::new();
     let mut has_unread = false;
     loop {
@@ -164,7 +164,7 @@ fn show(mut source: Source<'_>, output: &mut Output) -> Result<Outcome, Failure>
                 table.entry(&entry, account.as_ref(), balance, output)?;
             }
             Ok(StreamItem::End(_)) => {
-                // "no entries" is not true of a report whose entries could not be read.
+                // A report whose entries could not be read is not one without entries.
                 if !table.is_empty() || !has_unread {
                     table.finish(output)?;
                 }

@@ -1,5 +1,5 @@
-//! A document, read piece by piece, whether it is XML or in the JSON answer of the statement
-//! endpoint, and the documents of an archive.
+//! Reads a document piece by piece, from XML or from the JSON answer of the statement endpoint, and
+//! the documents of an archive.
 
 use super::MAX_JSON_BYTES;
 use crate::failure::{Failure, Outcome, causes};
@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
     is_member: bool,
 }
 
-/// A finding or an error of a document, in a line or as JSON.
+/// A finding or an error of a document, which is printed as a line or as JSON.
 #[derive(Serialize)]
 pub(super) struct Found {
     file: String,
@@ -69,7 +69,7 @@ pub(super) fn each(
     Ok(outcome)
 }
 
-/// Reads the document of a file, or each one of an archive.
+/// Reads the document of a file, or each document of an archive.
 ///
 /// A member of an archive that is refused is logged, and the next one follows.
 pub(super) fn each_of(
@@ -89,7 +89,7 @@ pub(super) fn each_of(
         let file = File::open(path).map_err(unreadable)?;
         return members(path, file, options, &mut read);
     }
-    // A pipe has no other place to go back to.
+    // Reads the rest into memory, because a pipe cannot be read again.
     let bytes = input::read_rest(path, source, MAX_JSON_BYTES)?;
     members(path, Cursor::new(&*bytes), options, &mut read)
 }
@@ -155,7 +155,7 @@ impl<'a> Source<'a> {
         };
         Ok(Self {
             name,
-            // A payload is text, whatever encoding it declares.
+            // A payload is text, even if it declares an encoding.
             reader: AnyReader::new(xml, options.text(answer.is_some())),
             answer,
             is_member,
@@ -251,7 +251,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Returns the XML of a document, and the answer around it, if any.
+/// Returns the XML of a document, and the JSON answer around it, if there is one.
 fn open<'a>(
     name: &str,
     mut source: Box<dyn BufRead + 'a>,
@@ -262,7 +262,7 @@ fn open<'a>(
         .map_err(|error| input::unreadable(name, &error))?;
     let begin = begin.strip_prefix(BYTE_ORDER_MARK).unwrap_or(begin);
     let begin = begin.trim_ascii_start();
-    // A SWIFT message begins with a brace, too.
+    // A SWIFT message also begins with a brace.
     if !begin.starts_with(b"{") || begin.starts_with(b"{1:") {
         return Ok((source, None));
     }

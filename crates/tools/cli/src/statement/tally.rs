@@ -4,22 +4,22 @@ use crate::text::counted;
 use bankrail::camt052::{Balance, CurrencyCode, Direction, Entry, EntryStatus, Report};
 use bankrail::values::Decimal;
 
-/// The currencies that totals are kept of. A document has one; this bounds the memory of a hostile
-/// one.
+/// The maximum number of currencies with totals. A document usually has one; this bounds the memory
+/// of a hostile document.
 const MAX_CURRENCIES: usize = 32;
 
-/// Counts and sums of the entries of a report, for each currency.
+/// The counts and sums of the entries of a report, for each currency.
 #[derive(Default)]
 pub(crate) struct Tally {
     currencies: Vec<Totals>,
-    /// Entries of unknown direction, or of one currency too many.
+    /// The number of entries of an unknown direction, or of a currency beyond the maximum.
     uncounted: u64,
 }
 
 /// A count of entries, and their sum; `None` when it has too many digits.
 type Sum = (u64, Option<Decimal>);
 
-/// Counts and sums in one currency.
+/// The counts and sums in one currency.
 struct Totals {
     currency: Option<CurrencyCode>,
     credits: Sum,
@@ -89,16 +89,16 @@ impl Tally {
 }
 
 /// The balance after each entry: the opening balance and the booked entries so far. Without an
-/// opening balance, the sum of the booked entries.
+/// opening balance, it is the sum of the booked entries.
 pub(crate) struct Running {
     sum: Option<Decimal>,
     currency: Option<CurrencyCode>,
-    /// True when it begins with an opening balance.
+    /// True if the balance begins with an opening balance.
     from_opening: bool,
 }
 
 impl Running {
-    /// Begins with the parts before the entries of a report.
+    /// Returns the running balance before the first entry of a report.
     pub(crate) fn new(report: &Report) -> Self {
         let opening = report.opening_balance();
         let currency = match opening {
@@ -121,8 +121,8 @@ impl Running {
         }
     }
 
-    /// Returns the balance after an entry; `None` from an entry on that is in another currency or
-    /// of unknown direction.
+    /// Returns the balance after an entry; `None` from the first entry on that is in another
+    /// currency or has an unknown direction.
     pub(crate) fn after(&mut self, entry: &Entry) -> Option<Decimal> {
         if entry.status == EntryStatus::BOOKED {
             let same = self.currency.is_none() || self.currency.as_ref() == entry.amount.currency();

@@ -1,4 +1,4 @@
-//! Archives of statements: each member is read as a file of its own.
+//! Archives of statements: each member is read like a separate file.
 
 use crate::documents::{answer, entry, report_of, three};
 use crate::{Folder, run, run_with, text};

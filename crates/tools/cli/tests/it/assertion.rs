@@ -76,7 +76,7 @@ fn what_is_made_passes_every_rule() {
     );
 }
 
-/// An assertion with these claims and header, signed with the key in a file.
+/// Returns an assertion with these claims and header, signed with the key in a file.
 fn signed(key: &str, typ: &str, claims: &str) -> String {
     use bankrail::jose::jws::{JwsHeader, sign};
     let key = bankrail::jose::SigningKey::from_pem(&std::fs::read_to_string(key).unwrap()).unwrap();
@@ -246,7 +246,7 @@ fn another_key_breaks_the_signature_alone() {
     let folder = Folder::new();
     let (private, _) = keys(&folder);
     let (_, other) = keys(&Folder::new());
-    // The folder of the other key is gone with it.
+    // The other key was removed together with its folder.
     assert!(std::fs::metadata(&other).is_err());
     let others = Folder::new();
     let (_, other) = keys(&others);

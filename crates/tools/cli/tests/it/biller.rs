@@ -73,7 +73,7 @@ impl Biller {
         serde_json::from_str(&self.line()).unwrap()
     }
 
-    /// The next event of this kind. The others are left out.
+    /// Returns the next event of this kind. The others are left out.
     fn until(&self, event: &str) -> Value {
         loop {
             let next = self.next();
@@ -88,7 +88,7 @@ impl Biller {
         let mut rest = Vec::new();
         loop {
             match self.lines.recv_timeout(LONG) {
-                // A line that a kill has cut is none.
+                // A line that a kill has cut is ignored.
                 Ok(line) => rest.extend(serde_json::from_str::<Value>(&line)),
                 Err(RecvTimeoutError::Disconnected) => return rest,
                 Err(RecvTimeoutError::Timeout) => panic!("it does not end"),
@@ -96,14 +96,14 @@ impl Biller {
         }
     }
 
-    /// Kills it, and returns what it had printed.
+    /// Kills the biller, and returns the lines that it had printed.
     fn kill(mut self) -> Vec<Value> {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.rest()
     }
 
-    /// Sends `SIGTERM`, and returns its end and what it still printed.
+    /// Sends `SIGTERM`, and returns the end of the run and the lines printed until then.
     fn stop(self) -> (Run, Vec<Value>) {
         let killed = Command::new("kill")
             .args(["-TERM", &self.child.id().to_string()])
@@ -154,7 +154,8 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// A delivery that is right, but perhaps for its signature and its API key. `None`: no answer.
+    /// Sends a delivery that is correct except for its signature or API key. Returns `None` if
+    /// there is no answer.
     async fn send(&self, webhook: &Webhook, signing: &SigningKey, api_key: &str) -> Option<u16> {
         let sealer = Sealer::new(
             signing.clone(),
@@ -188,7 +189,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// A payment with the number in its name, that is settled.
+/// Returns a payment with the number in its name, that is settled.
 fn settled(world: &World) -> Webhook {
     world.bank.payment().settled()
 }
@@ -311,7 +312,7 @@ fn entries_are_printed_once_over_restarts_and_one_token_is_enough() {
             .party("JANE")
             .reference("R1"),
     );
-    // Two that are alike are both real.
+    // Two equal entries are both real.
     world
         .bank
         .book(&account, &FakeBooking::new("-4.50 AUD").without_reference());
@@ -408,7 +409,7 @@ fn what_is_archived_is_listed_shown_and_taken_in_again() {
             .block_on(sender.send(&settled(&world), &KEYS.stranger, RECEIVER_KEY));
     assert_eq!(refused, Some(400));
 
-    // While it runs.
+    // Lists the archive while the biller runs.
     let data = text(&world.folder.path("biller"));
     let list = run(["archive", "list", "--data", &data]).fine();
     let number = |kind: &str| {
@@ -553,8 +554,8 @@ fn a_kill_loses_and_doubles_nothing() {
     let (run, rest) = biller.stop();
     assert_eq!(run.status, 0, "{}", run.err);
     events.extend(rest);
-    // What has one number and run is one event. Without those that were printed again, each is
-    // there once.
+    // Lines with the same number and run are one event. Without repeated lines, each event occurs
+    // once.
     let mut numbered: BTreeMap<(String, u64), Value> = BTreeMap::new();
     for event in events
         .into_iter()
@@ -575,7 +576,7 @@ fn a_kill_loses_and_doubles_nothing() {
     );
 }
 
-/// The run and the number by which a reader knows an event.
+/// Returns the run and the number by which a reader knows an event.
 fn key(event: &Value) -> (String, u64) {
     let run = event["run"].as_str().unwrap().to_owned();
     (run, event["number"].as_u64().unwrap())
@@ -613,13 +614,13 @@ fn a_restored_folder_gives_no_number_and_run_of_a_known_message_to_a_new_one() {
     fs::remove_dir_all(&data).unwrap();
     copy(&backup, &data);
     receive(5);
-    // A copy that runs beside the original is one more.
+    // A copy that runs beside the original is another run.
     fs::remove_dir_all(&data).unwrap();
     copy(&backup, &data);
     receive(5);
     let numbers: BTreeSet<u64> = known.keys().map(|(_, number)| *number).collect();
     let messages: BTreeSet<String> = known.values().map(Value::to_string).collect();
-    // Old numbers are given again, so that they alone would hide ten messages.
+    // Old numbers are reused, so that numbers alone would hide ten messages.
     assert_eq!((numbers.len(), known.len(), messages.len()), (12, 22, 22));
 }
 
@@ -641,7 +642,7 @@ fn accounts_that_stop_and_tokens_that_are_refused_are_told() {
             && stopped["detail"].as_str().unwrap().contains("not found")
     );
     assert!(stopped["until"].is_string(), "{stopped}");
-    // It is tried again, so the program goes on.
+    // The call is retried, so the program continues.
     let (run, rest) = biller.stop();
     assert_eq!((run.status, rest), (0, Vec::new()));
 
@@ -792,7 +793,7 @@ fn a_second_biller_and_a_taken_port_are_said() {
         "{line}"
     );
     biller.kill();
-    // The lock is gone with the process.
+    // The lock ends with the process.
     Biller::start(&world, &["--no-poll"]).kill();
 
     fs::write(
@@ -907,7 +908,7 @@ fn a_reader_that_has_enough_ends_it_quietly() {
         .read_line(&mut line)
         .unwrap();
     assert!(line.contains("started"), "{line}");
-    // The pipe is closed now, and the next event finds it so.
+    // The pipe is closed now, which the next event detects.
     world
         .bank
         .book(&world.bank.account(), &FakeBooking::new("1.00 AUD"));

@@ -21,7 +21,7 @@ static KEYS: LazyLock<[SigningKey; 2]> =
 
 const CUSTOMERS: [&str; 2] = ["FIRSTCUSTOMER", "SECONDCUSTOMER"];
 const AUDIENCE: &str = "https://auth.bank.example/v1.0/auth";
-/// Enough for every row.
+/// A budget that suffices for every row.
 const ALL: &str = "tokens=100,statements=100,tokens-per-second=1000";
 
 /// A provider of two customers with virtual accounts, and the connections of both.
@@ -103,7 +103,7 @@ impl World {
         run(own.iter().chain(arguments))
     }
 
-    /// The rows, and the status that the judge ended with.
+    /// Returns the rows, and the status that the judge ended with.
     fn rows(&self, arguments: &[&str]) -> (i32, Vec<Value>) {
         let run = self.judge(&[arguments, &["--json"]].concat());
         let report: Value =
@@ -251,7 +251,7 @@ fn our_own_provider_passes_every_row() {
     assert_eq!(status, 0, "{rows:#?}");
     assert_eq!(with_verdict(&rows, "failed"), [""; 0]);
     assert_eq!(with_verdict(&rows, "not run"), [""; 0]);
-    // Limits and bookings were not asked for, the customer has no account in some currencies and
+    // Limits and bookings were not selected, the customer has no account in some currencies and
     // none that begins with a zero, no entry has a second reference. The first token may have
     // ended.
     let unseen = with_verdict(&rows, "not seen")
@@ -316,7 +316,7 @@ fn calls_are_kept_back_only_for_rows_that_are_asked_for() {
         (0, vec!["S19.26"]),
         "{rows:#?}"
     );
-    // With one row that needs a call, one account fewer is asked.
+    // With one row that needs a call, one account fewer is requested.
     let (status, rows) = world.rows(&[
         "--only",
         "S19.26",
@@ -428,7 +428,7 @@ fn arguments_that_lead_nowhere_end_with_2() {
     let world = World::new(unlimited());
     let first = text(&world.folder.path("FIRSTCUSTOMER.toml"));
     let judge = |arguments: &[&str]| run([&["conformance", "provider"], arguments].concat());
-    // Nobody is there.
+    // No server listens at this address.
     let line = judge(&["https://localhost:1", "--connection", &first]).failed(2);
     assert!(
         line.contains("https://localhost:1/v1.0/auth") && line.contains("check the address"),
@@ -452,7 +452,7 @@ fn arguments_that_lead_nowhere_end_with_2() {
     );
     let line = judge(&["--account", "1"]).failed(2);
     assert!(line.contains("expected an address, found none"), "{line}");
-    // Without the authority, the certificate is nobody's.
+    // Without the authority, the certificate is not trusted.
     let other = world.folder.file(
         "other.pem",
         rcgen::generate_simple_self_signed(["x".to_owned()])

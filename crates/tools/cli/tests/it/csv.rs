@@ -2,7 +2,7 @@ use crate::documents::{entry, three, xml};
 use crate::{Folder, run, run_with, text};
 use bankrail::values::Decimal;
 
-/// The cells of each row, read as RFC 4180 says.
+/// Reads the cells of each row by RFC 4180.
 fn rows(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut cell, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
     let mut characters = text.chars().peekable();
@@ -23,7 +23,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The cells of a column.
+/// Returns the cells of a column.
 fn values<'a>(rows: &'a [Vec<String>], name: &str) -> Vec<&'a str> {
     let column = rows[0].iter().position(|column| column == name).unwrap();
     rows[1..].iter().map(|row| row[column].as_str()).collect()
@@ -146,8 +146,8 @@ fn an_entry_without_a_row_is_said() {
     assert!(run.err.contains("the entry has no row"), "{}", run.err);
 }
 
-/// A batch in which the entry and its transactions differ in amount, currency, sign, date, parties
-/// and reference.
+/// Returns a batch in which the entry and its transactions differ in amount, currency, sign, date,
+/// parties and reference.
 pub(crate) fn batch() -> String {
     let transaction = |currency: &str, amount: &str, direction: &str, id: &str, more: &str| {
         format!(
@@ -195,13 +195,13 @@ pub(crate) fn batch() -> String {
     format!("{before}{details}{after}")
 }
 
-/// The rows of a document on standard input.
+/// Returns the rows of a document on standard input.
 fn table(arguments: &[&str], xml: &str) -> Vec<Vec<String>> {
     let all = ["statement", "csv"].iter().chain(arguments).chain(&["-"]);
     rows(&run_with(all.copied(), xml.as_bytes()).fine())
 }
 
-/// The cells of these columns.
+/// Returns the cells of these columns.
 fn read(rows: &[Vec<String>], names: &[&str]) -> Vec<Vec<String>> {
     let places: Vec<_> = names
         .iter()
@@ -347,7 +347,7 @@ fn each_transaction_of_a_batch_is_a_row() {
             ],
         ]
     );
-    // An entry without transactions has a row of its own, with line 0.
+    // An entry without transactions has a separate row, with line 0.
     let plain = batch()
         .replace("<NtryDtls>", "<X>")
         .replace("</NtryDtls>", "</X>");

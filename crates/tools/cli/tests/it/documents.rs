@@ -14,7 +14,7 @@ pub(crate) fn entry(amount: &str) -> EntryBuilder {
     EntryBuilder::new(format!("{amount} AUD").parse().unwrap(), day())
 }
 
-/// A report made at this hour.
+/// Returns a report made at this hour.
 pub(crate) fn report_at(hour: u8, entries: impl IntoIterator<Item = EntryBuilder>) -> Document {
     report_of(ACCOUNT, hour, entries)
 }
@@ -62,7 +62,7 @@ pub(crate) fn three() -> String {
     ])
 }
 
-/// The JSON answer with this document, and whether more follows.
+/// Returns the JSON answer with this document, and whether more follows.
 pub(crate) fn answer(xml: &str, more: bool) -> String {
     let page = if more {
         NextPage::At {

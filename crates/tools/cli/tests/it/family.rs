@@ -4,7 +4,7 @@
 use crate::documents::three;
 use crate::{Folder, run};
 
-/// The report as another message in version 08.
+/// Returns the report as another message in version 08.
 fn as_message(number: &str, root: &str, group: &str) -> String {
     let mut xml = three().replace("camt.052.001.06", &format!("camt.{number}.001.08"));
     for (from, to) in [

@@ -12,7 +12,7 @@ fn fetched(out: &str) -> Document {
     parsed.document
 }
 
-/// A bank whose statement has two pages.
+/// Returns a bank whose statement has two pages.
 fn two_pages() -> World {
     let world = World::new();
     for number in 0..1001 {
@@ -81,7 +81,7 @@ fn several_pages_become_one_document_or_one_line_of_json_each() {
     assert!(pages[0]["cursor"].is_string() && pages[1].get("cursor").is_none());
     let shown = run_with(["statement", "csv", "-"], lines[1].as_bytes()).fine();
     assert_eq!(shown.lines().count(), 2, "{shown}");
-    // As the program itself merges the pages of one statement.
+    // The program itself merges the pages of one statement like this.
     let files = [
         world.folder.file("1.json", lines[0]),
         world.folder.file("2.json", lines[1]),
@@ -117,7 +117,7 @@ fn the_services_error_is_one_line_with_code_title_and_request_key() {
         left.into_iter()
             .all(|name| !name.to_string_lossy().starts_with("no.xml"))
     );
-    // A number that must not be used is not sent.
+    // An account that must not be used is not sent.
     let calls = world.bank.calls().len();
     let line = world.run(FETCH, &["012003111111111"]).failed(2);
     assert!(line.contains("reserved"), "{line}");
@@ -142,7 +142,7 @@ fn a_token_that_is_there_costs_no_other_one() {
         .run(FETCH, &[FakeBank::ACCOUNT, "--token", &file])
         .fine();
     assert_eq!(world.bank.calls(), [statement.as_str(), &statement]);
-    // One that the provider refuses is replaced.
+    // A token that the provider refuses is replaced.
     world.bank.forget_calls();
     world
         .run(

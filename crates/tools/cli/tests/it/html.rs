@@ -12,10 +12,11 @@ const HOSTILE: [&str; 6] = [
     "&lt;img&gt; &#60;b&#62; ]]> {{1}} ${1} \u{202e}",
 ];
 
-/// The elements with the names of their attributes, and all text, as a browser reads a page.
+/// Returns the elements with the names of their attributes, and all text, as a browser reads a
+/// page.
 fn parse(page: &str) -> (Vec<String>, String) {
     let mut emitter = DefaultEmitter::default();
-    // As a browser does within scripts, styles and titles.
+    // Switches states like a browser within scripts, styles and titles.
     emitter.naively_switch_states(true);
     let (mut elements, mut texts) = (Vec::new(), String::new());
     for token in Tokenizer::new_with_emitter(page, emitter) {
@@ -159,7 +160,7 @@ fn the_policy_allows_the_pages_own_script_and_style_only() {
         inside("style"),
     );
     assert!(page.contains(&policy), "{policy}");
-    // Before anything that it is to govern.
+    // The policy must precede everything that it governs.
     assert!(page.find("Content-Security-Policy") < page.find("<style>"));
 }
 

@@ -1,18 +1,18 @@
-//! The cost of a large file. Linux says how much memory a process has held at most.
+//! The cost of a large file. Linux reports the peak of a process's memory.
 
 use crate::documents::{entry, xml};
 use crate::{Folder, command};
 use std::io::Read as _;
 use std::process::{Child, Stdio};
 
-/// Waits for a program that prints what it reads, and returns how much memory it has held at most,
-/// in KiB.
+/// Waits for a program, and returns its peak of memory in KiB and the number of bytes that it
+/// printed.
 fn peak(mut child: Child) -> (u64, usize) {
     let (mut most, mut rows) = (0, 0);
     let mut stdout = child.stdout.take().unwrap();
     let mut buffer = vec![0; 1 << 16];
     loop {
-        // Until it has ended, the program is there to be asked.
+        // The status can be read until the program has ended.
         if let Ok(status) = std::fs::read_to_string(format!("/proc/{}/status", child.id())) {
             let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
             let found = line.map(|line| line.trim().trim_end_matches(" kB").parse().unwrap());

@@ -1,6 +1,6 @@
-//! The program, run as its users run it.
+//! The program, run in the way in which its users run it.
 
-// The helpers of tests say what they expect as the tests do.
+// Helpers of tests panic on unexpected results like the tests themselves.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod archive;
@@ -41,13 +41,13 @@ struct Run {
 }
 
 impl Run {
-    /// The output, if nothing was wrong.
+    /// Returns the output, after checking that nothing was wrong.
     fn fine(self) -> String {
         assert_eq!(self.status, 0, "{}{}", self.out, self.err);
         self.out
     }
 
-    /// The one line of standard error, if it ended with this status.
+    /// Returns the only line of standard error, after checking the exit status.
     fn failed(self, status: i32) -> String {
         assert_eq!(self.status, status, "{}{}", self.out, self.err);
         assert_eq!(self.err.lines().count(), 1, "{}", self.err);
@@ -64,7 +64,7 @@ fn command() -> Command {
     command
 }
 
-/// The program under a umask that takes nothing away.
+/// Returns the program under a umask that removes no permissions.
 #[cfg(unix)]
 fn command_without_umask() -> Command {
     let mut command = Command::new("sh");
@@ -123,7 +123,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file for its owner alone, and returns its name.
+    /// Writes a file that only its owner can read, and returns its name.
     fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         std::fs::write(self.path(name), content).unwrap();
         #[cfg(unix)]
@@ -136,7 +136,7 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The samples of the specification's neighbours, if they are at hand.
+/// Returns the samples of the specification's neighbours, if they are available.
 fn shared() -> Option<PathBuf> {
     let Some(shared) = std::env::var_os("BANKRAIL_SHARED") else {
         eprintln!("BANKRAIL_SHARED not set: skipped");

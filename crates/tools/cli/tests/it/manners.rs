@@ -3,7 +3,7 @@ use crate::{Folder, command, run, run_with};
 use std::io::Read as _;
 use std::process::Stdio;
 
-/// Every command by its words.
+/// All commands, each by its words.
 const COMMANDS: &[&[&str]] = &[
     &["statement", "fetch"],
     &["statement", "show"],
@@ -144,7 +144,7 @@ fn wrong_arguments_end_with_2_and_nothing_on_standard_output() {
 
 #[test]
 fn a_reader_that_has_enough_ends_the_program_quietly() {
-    // More than any pipe holds.
+    // The output is larger than any pipe's buffer.
     let entries = (0..5000)
         .map(|number| entry("1.00").narrative(&format!("number {number} {}", "x".repeat(100))));
     let folder = Folder::new();

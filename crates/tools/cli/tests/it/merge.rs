@@ -89,7 +89,7 @@ fn the_pages_of_one_statement_keep_equal_entries() {
         )),
         ["-4.50", "2.00", "-4.50"]
     );
-    // Without the option, they are two statements that overlap.
+    // Without the option, the files are two statements that overlap.
     assert_eq!(
         amounts(&merged(&run(["statement", "merge", &one, &two]).fine())),
         ["-4.50", "2.00"]
@@ -169,7 +169,7 @@ fn an_interrupted_program_leaves_nothing() {
         program
             .args(["statement", "merge", &file, "-", "-o"])
             .arg(&to);
-        // It waits for the rest of its standard input.
+        // The program waits for the rest of its standard input.
         let mut program = program.stdin(std::process::Stdio::piped()).spawn().unwrap();
         let stdin = program.stdin.take();
         let files = || std::fs::read_dir(folder.path("")).unwrap().count();

@@ -16,7 +16,7 @@ fn every_sample_is_fresh_and_without_findings() {
                 format!("standard input: {kind}, no findings\n"),
                 "{name}"
             );
-            // The kind is found out, too.
+            // The kind is also detected.
             assert_eq!(
                 run_with(["message", "check", "-"], sample.as_bytes()).fine(),
                 out

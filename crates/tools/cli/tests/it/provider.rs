@@ -1,4 +1,4 @@
-//! `bankrail provider`: the program as a process of its own, over HTTPS on loopback.
+//! `bankrail provider`: the program as a separate process, over HTTPS on loopback.
 
 mod bank;
 mod commands;

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// Keys and a certificate, in a folder that stands as long as the tests run.
+/// Keys and a certificate, in a folder that exists while the tests run.
 struct Files {
     folder: Folder,
     signing: SigningKey,
@@ -46,7 +46,7 @@ static FILES: LazyLock<Files> = LazyLock::new(|| {
     }
 });
 
-/// A server that runs until this is dropped.
+/// A server that runs until this value is dropped.
 struct Served {
     url: String,
     _runtime: Runtime,
@@ -78,7 +78,7 @@ fn serve_for(router: Router, clients: Option<&ClientAuthorities>) -> Served {
     }
 }
 
-/// The receivers of this project.
+/// Returns the receivers of this project.
 fn ours() -> Served {
     let keys = KeySet::new(vec![
         FILES.signing.verifying_key(),
@@ -98,7 +98,7 @@ fn ours() -> Served {
     )
 }
 
-/// A file of settings for this address, in a folder beside the keys.
+/// Returns a file of settings for this address, in a folder beside the keys.
 fn settings(name: &str, url: &str) -> String {
     FILES.folder.file(name, settings_of(url))
 }
@@ -177,7 +177,7 @@ fn our_receivers_pass_every_row_also_those_beyond_the_specification() {
         line.contains("--junit and --html: expected one of them on standard output"),
         "{line}"
     );
-    // All of it again: everything is a duplicate of nothing.
+    // Runs everything again with new messages, none of which is a duplicate.
     let json = judge(
         &settings("ours.toml", &served.url),
         &["--json", "--only", "S9"],
@@ -289,7 +289,8 @@ fn receivers_that_there_are_not_are_not_judged() {
         out.contains("S14.3 ") && out.contains("S9.5 ") && !out.contains("S9.3 "),
         "{out}"
     );
-    // Ours refuse what they cannot verify, so that the others pass and the first row does not.
+    // Our receivers refuse messages that they cannot verify, so the first row fails and the others
+    // pass.
     let wrong = judge(
         &settings,
         &[
@@ -355,9 +356,9 @@ fn the_judge_goes_through_a_proxy_and_shows_a_certificate() {
         &served.url,
         "client_certificate = \"client.pem\"",
     );
-    // It was reached, and takes no message.
+    // The receiver was reached, but accepts no message.
     assert_eq!(known.status, 3, "{}{}", known.out, known.err);
-    // The proxy above is gone.
+    // The proxy above does not run any more.
     let way =
         format!("{with_proxy}\nno_proxy = \"localhost\"\nclient_certificate = \"client.pem\"");
     assert_eq!(through("direct.toml", &served.url, &way).status, 3);

@@ -304,7 +304,7 @@ fn a_probe_says_what_to_change_before_anything_is_polled() {
         run.out
     );
     assert!(run.out.contains("one of 10 in 3600 s"), "{}", run.out);
-    // A kept token says nothing about the key, so each probe asks for a new one.
+    // A cached token does not test the key, so each probe requests a new one.
     assert_eq!(world.run(&["biller", "--probe"], &[]).status, 0);
     let tokens = world
         .bank

@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 pub(crate) const API_KEY: &str = "the-api-key-of-the-tests";
 pub(crate) const RECEIVER_KEY: &str = "the-receiver-key-of-the-tests";
 
-/// RSA keys take long to make.
+/// RSA keys that all tests share, because generating them takes long.
 pub(crate) struct Keys {
     pub(crate) customer: SigningKey,
     pub(crate) decryption: DecryptionKey,

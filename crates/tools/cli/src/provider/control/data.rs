@@ -1,4 +1,4 @@
-//! The data of a provider, as its control acts on it.
+//! The operations of a provider's control on its data.
 
 use super::super::Folders;
 use super::super::{customers, demo, keys};
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// The data of a provider that runs.
+/// The data of a running provider.
 #[derive(Debug)]
 pub(in crate::provider) struct FolderData {
     pub(in crate::provider) folders: Folders,
@@ -219,12 +219,12 @@ impl FolderData {
         Ok(rotated)
     }
 
-    /// Puts changed files of customers in force now.
+    /// Reads the customers' files again at once, so that changes are in force.
     async fn reload(&self) -> Result<(), ControlError> {
         self.directory.reload().await.map_err(failed)
     }
 
-    /// Lets each customer ask for its accounts.
+    /// Registers each customer's accounts, so that it can request their statements.
     async fn register(&self) -> Result<Value, ControlError> {
         for record in self.directory.current().records() {
             let registered = self
@@ -237,7 +237,7 @@ impl FolderData {
     }
 }
 
-/// Reads the one booking that `book` is given.
+/// Reads the booking of a single `book` operation.
 fn booking(arguments: &Arguments, currency: Currency, day: Date) -> Result<Booking, ControlError> {
     let amount = arguments
         .text("amount")
@@ -269,7 +269,7 @@ fn kids(keys: &[VerifyingKey]) -> Value {
     json!({ "kids": keys.iter().map(VerifyingKey::thumbprint).collect::<Vec<_>>() })
 }
 
-/// Returns the keys of a text.
+/// Reads the keys in a text.
 fn key_set<K: KeyHandle>(
     arguments: &Arguments,
     name: &str,

@@ -1,5 +1,5 @@
-//! The history of a provider: forgotten, kept under a name, and restored. SQLite itself copies the
-//! rows, beside the store that the provider uses.
+//! Drops, stores and restores the history of a provider. SQLite itself copies the rows, independent
+//! of the store that the provider uses.
 
 use super::super::Folders;
 use crate::files::unwritable;
@@ -12,7 +12,7 @@ use bankrail_emulator::{Arguments, ControlError, TestAccount};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// The tables of what happened.
+/// The tables that contain the history.
 const TABLES: &str =
     "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name GLOB 'bankrail_*'
     AND name <> 'bankrail_schema' AND name NOT GLOB 'bankrail_customer*'";
@@ -36,7 +36,7 @@ const OF_ENDPOINT: [&str; 3] = [
 const EMPTY_ACCOUNTS: &str = "UPDATE bankrail_account SET balance = ?2, last_entry = 0 WHERE (?1 IS NULL
     OR id IN (SELECT account FROM bankrail_account_customer WHERE customer = ?1)) AND (?3 IS NULL OR account = ?3)";
 
-/// Forgets what happened to all, or to one customer with these endpoints. The accounts have their
+/// Drops the history of all customers, or of one customer and its endpoints. The accounts get their
 /// opening balances.
 pub(super) async fn forget(
     folders: &Folders,
@@ -44,10 +44,10 @@ pub(super) async fn forget(
     openings: &'static [TestAccount],
 ) -> Result<(), ControlError> {
     on_database(folders, move |connection| {
-        // Locked for writing from the start, because a transaction that reads first may not wait
+        // Takes the write lock from the start, because a transaction that reads first cannot wait
         // for that lock later.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // References hold at the commit, in whichever order the tables are emptied.
+        // Checks references only at the commit, so that the tables can be emptied in any order.
         transaction.pragma_update(None, "defer_foreign_keys", true)?;
         let customer = of.as_ref().map(|(code, _)| code.as_str());
         if let Some((code, endpoints)) = &of {
@@ -80,7 +80,7 @@ pub(super) async fn forget(
     .await
 }
 
-/// Keeps what happened so far under a name.
+/// Stores the history so far under a name.
 pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Value, ControlError> {
     let path = file(folders, arguments)?;
     make_folder(&folders.data("snapshots"))?;
@@ -90,14 +90,14 @@ pub(super) async fn keep(folders: &Folders, arguments: &Arguments) -> Result<Val
         connection.execute("VACUUM INTO ?1", [copy]).map(drop)
     })
     .await?;
-    // The snapshot has its name only once it is whole.
+    // The snapshot gets its name only when it is complete.
     partial
         .persist(&path)
         .map_err(|error| unwritable(&path, &error))?;
     Ok(json!({}))
 }
 
-/// Restores the data that was kept under a name.
+/// Restores the data that was stored under a name.
 pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(), ControlError> {
     let path = file(folders, arguments)?;
     if !path.is_file() {
@@ -108,7 +108,7 @@ pub(super) async fn seed(folders: &Folders, arguments: &Arguments) -> Result<(),
     let path = path.to_string_lossy().into_owned();
     on_database(folders, move |connection| {
         connection.execute("ATTACH ?1 AS kept", [path])?;
-        // The snapshot has the rows that triggers would write.
+        // Disables triggers, because the snapshot already has the rows that they would write.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.pragma_update(None, "defer_foreign_keys", true)?;

@@ -1,4 +1,4 @@
-//! The customers that are made up.
+//! The demo customers.
 
 use super::{api_key_record, new_api_key, no_certificate, no_key, to_toml};
 use crate::failure::{Failure, causes};
@@ -17,11 +17,11 @@ use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-/// A customer that is made up.
+/// A demo customer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DemoCustomer {
     code: &'static str,
-    /// The port at which its receivers are expected.
+    /// The loopback port at which the customer's receivers are expected.
     port: u16,
     accounts: fn() -> Vec<(AccountId, RegisteredAccount)>,
 }
@@ -34,7 +34,8 @@ const SCOPES: [&str; 4] = [
 ];
 
 impl DemoCustomer {
-    /// One with the test accounts, and one whose account the first one may not see.
+    /// The demo customers: one with the test accounts, and one whose account the first one may not
+    /// see.
     pub(super) const ALL: [Self; 2] = [
         Self {
             code: "DEMOCUSTOMER",
@@ -52,8 +53,8 @@ impl DemoCustomer {
         self.code.to_ascii_lowercase()
     }
 
-    /// Returns the customer's record, and the files in the folder `home` that its own programs
-    /// need.
+    /// Returns the customer's record, and the files in the folder `home` that the customer's
+    /// programs need.
     pub(super) fn make(
         &self,
         home: &Path,
@@ -91,7 +92,7 @@ impl DemoCustomer {
                 "report it",
             )
         })?;
-        // The provider writes its address when it knows it.
+        // The provider writes its own address later, when it knows it.
         let mut connection = Connection::new(
             "https://localhost:8443",
             record.customer.code.clone(),

@@ -16,20 +16,20 @@ use std::time::Duration;
 /// The filter of a list of calls. Members that are empty, as those of a form, ask for nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Filter {
-    /// Present with any value: refused calls only.
+    /// Selects refused calls only, if present with any value.
     refused: Option<String>,
-    /// Present with any value: deliveries only.
+    /// Selects deliveries only, if present with any value.
     deliveries: Option<String>,
-    /// Calls of this customer only.
+    /// Selects calls of this customer.
     #[serde(default, deserialize_with = "text")]
     customer: Option<String>,
-    /// Calls with this text in their request key only.
+    /// Selects calls with this text in their request key.
     #[serde(default, deserialize_with = "text")]
     key: Option<String>,
-    /// Calls at this time or later only.
+    /// Selects calls at this time or later.
     #[serde(default, deserialize_with = "time")]
     from: Option<Timestamp>,
-    /// Calls within the second of this time or earlier only.
+    /// Selects calls within the second of this time or earlier.
     #[serde(default, deserialize_with = "time")]
     until: Option<Timestamp>,
 }
@@ -38,7 +38,7 @@ fn text<'a, D: Deserializer<'a>>(given: D) -> Result<Option<String>, D::Error> {
     Ok(Some(String::deserialize(given)?.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// Returns a time in UTC: a timestamp, or what browsers send for a field of date and time, with or
+/// Reads a time in UTC: a timestamp, or the value of a browser's date and time field, with or
 /// without seconds.
 fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error> {
     let parsed = text(given)?.map(|text| {
@@ -53,7 +53,7 @@ fn time<'a, D: Deserializer<'a>>(given: D) -> Result<Option<Timestamp>, D::Error
     Ok(parsed.map(|(at, _)| at))
 }
 
-/// Returns the value of a field of date and time.
+/// Returns the value of a time for a browser's date and time field.
 fn field(at: &Option<Timestamp>) -> String {
     at.map(|at| at.to_string().chars().take(19).collect())
         .unwrap_or_default()
@@ -82,11 +82,11 @@ impl Filter {
             && self.from.is_none_or(|from| from <= call.at)
             && self
                 .until
-                // The field has whole seconds, so all of the last one counts.
+                // The field has whole seconds, so the whole last second counts.
                 .is_none_or(|until| call.at < until.saturating_add(Duration::from_secs(1)))
     }
 
-    /// Returns true if some calls are left out.
+    /// Returns true if the filter leaves out some calls.
     fn leaves_out(&self) -> bool {
         *self != Self::default()
     }
@@ -116,7 +116,8 @@ pub(super) fn is_refused(call: &Call) -> bool {
     call.endpoint != Endpoint::Webhook && tone(call) != "good"
 }
 
-/// Returns the class of an answer: bad answers that somebody ordered are no cause for concern.
+/// Returns the style class of an answer. Errors that somebody ordered as faults are no cause for
+/// concern.
 pub(super) fn tone(call: &Call) -> &'static str {
     let is_good = call.status.is_some_and(|status| status < 400) && call.reason.is_none();
     match call.fault {
@@ -128,7 +129,7 @@ pub(super) fn tone(call: &Call) -> &'static str {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Paged {
-    /// The number of the call above which the page begins.
+    /// The page has calls with smaller numbers than this.
     before: Option<u64>,
 }
 
@@ -138,16 +139,16 @@ pub(super) struct After {
     after: u64,
 }
 
-/// The later calls that a page adds at once. It shows no more.
+/// The maximum number of later calls that a page adds at once.
 const MAX_LATER: usize = 200;
 
-/// Calls, and the address of later ones.
+/// A list of calls, with the address of later ones.
 pub(super) struct CallList {
     pub(super) rows: Vec<Call>,
     pub(super) place: Arc<Destination>,
     /// The text in place of an empty list.
     pub(super) none: &'static str,
-    /// The address of later calls, unless the list shows earlier ones.
+    /// The address of later calls, unless the list is not the newest page.
     pub(super) later: Option<String>,
 }
 
@@ -157,7 +158,7 @@ impl CallList {
         Self::before(page, filter, None, max_calls).0
     }
 
-    /// Calls before the one of this number, and the number to go on before.
+    /// Returns the calls before a number, and the number for the next page.
     fn before(
         page: &PageState,
         filter: &Filter,
@@ -197,7 +198,7 @@ struct LaterView {
     calls: CallList,
 }
 
-/// Returns the calls since the page was made, which it asks for while it is seen.
+/// Returns the calls since the page was made, which the page requests while it is visible.
 pub(super) async fn later(
     State(page): State<Page>,
     Query(filter): Query<Filter>,

@@ -1,4 +1,4 @@
-//! The buttons of a provider that runs with its control, and the view of its clock and faults.
+//! The buttons of a provider with a control, and the view of its clock and faults.
 
 use super::text::filters;
 use super::{After, Head, Page, PageError, PageState, Refused, endpoints, html, outbox};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The path that buttons send to.
 pub(super) const PATH: &str = "/do";
 
-/// The operations whose commands are buttons too.
+/// The operations that have a button in place of a command.
 pub(super) const BUTTONS: [Operation; 4] = [
     Operation::Resend,
     Operation::Drop,
@@ -33,7 +33,7 @@ const FORMS: [(Operation, &str); 4] = [
     (Operation::Resend, "Resend messages"),
 ];
 
-/// The kinds of calls that a fault can be for, and the beginning of its name then.
+/// The kinds of calls that a fault can be for, each with its prefix of the fault's name.
 const FAULT_KINDS: [(&str, &str); 4] = [
     ("All calls that can meet it", ""),
     ("Token calls", "token-"),
@@ -58,14 +58,14 @@ struct ControlForm {
     operation: Operation,
     button: &'static str,
     fields: Vec<Field>,
-    /// The refusal, unless a field shows it.
+    /// The reason of the refusal, unless a field shows it.
     refused: Option<String>,
 }
 
 /// A field of a form.
 struct Field {
     member: &'static Member,
-    /// The values that exist, in groups; none for a field that one types into.
+    /// The existing values, in groups; empty for a field of free text.
     choices: Vec<(&'static str, Vec<String>)>,
     given: String,
     refused: Option<String>,
@@ -115,7 +115,7 @@ pub(super) async fn show(State(page): State<Page>) -> Result<Response, PageError
     }))
 }
 
-/// Returns the values of a member that exist, in groups.
+/// Returns the existing values of a member, in groups.
 async fn choices(
     page: &PageState,
     name: &str,
@@ -189,7 +189,7 @@ pub(super) async fn act(
     Ok((StatusCode::CONFLICT, view?).into_response())
 }
 
-/// Carries out an operation in the name of the person who runs the provider.
+/// Carries out an operation in the name of the operator.
 async fn carry_out(
     page: &PageState,
     operation: Operation,

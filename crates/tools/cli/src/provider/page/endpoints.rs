@@ -1,4 +1,4 @@
-//! The customers' webhook receivers, and whether messages are delivered to them.
+//! The view of the customers' webhook receivers and the state of their deliveries.
 
 use super::text::filters;
 use super::{After, Head, Page, PageError, PageState, Paging, first_rows, html};
@@ -31,8 +31,8 @@ impl EndpointFacts {
     }
 }
 
-/// Returns all endpoints by their names: those that customers have, and those of which the outbox
-/// still has something.
+/// Returns all endpoints by name: those of customers, and others that still have messages in the
+/// outbox.
 pub(super) async fn all(
     page: &PageState,
     snapshot: &DispatcherSnapshot,

@@ -9,15 +9,16 @@ use http::HeaderMap;
 use http::header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use std::fmt::Write as _;
 
-/// The characters of a body that are shown. A longer request cannot be repeated with a command.
+/// The maximum number of characters of a body that are shown. A longer request cannot be repeated
+/// with a command.
 const MAX_SHOWN_CHARS: usize = 4_000;
 
-/// Returns true if headers and bodies of a call were kept.
+/// Returns true if the headers and bodies of a call were recorded.
 pub(super) fn is_kept(call: &Call) -> bool {
     !call.headers.is_empty()
 }
 
-/// Returns the request: its first line, and its headers and body if they were kept.
+/// Returns the text of a request: its first line, and its headers and body if they were recorded.
 pub(super) fn request(call: &Call) -> String {
     message(
         format!("{} {}", call.method, call.path),
@@ -26,7 +27,7 @@ pub(super) fn request(call: &Call) -> String {
     )
 }
 
-/// Returns the answer: its status, and its headers and body if they were kept.
+/// Returns the text of an answer: its status, and its headers and body if they were recorded.
 pub(super) fn answer(call: &Call) -> String {
     let status = call
         .status
@@ -34,8 +35,8 @@ pub(super) fn answer(call: &Call) -> String {
     message(status, &call.answer_headers, &call.answer)
 }
 
-/// Returns a message of the outbox: the headers that each of its deliveries has, and its body
-/// before it is sealed.
+/// Returns the text of a message in the outbox: the headers that each of its deliveries has, and
+/// its body before it is sealed.
 pub(super) fn outgoing(message: &Outgoing) -> String {
     let known = DeliveryHeaders::from_attributes(&message.attributes);
     let headers = known.iter().flat_map(|(headers, _)| headers.pairs());
@@ -69,15 +70,16 @@ fn with_body(mut text: String, body: &[u8]) -> String {
     shown_lines(&text).into_owned()
 }
 
-/// The server that calls are sent to again.
+/// The server to which commands send calls again.
 pub(super) struct Destination {
     pub(super) issuer: String,
-    /// The file of the authority that made the provider's certificate, if this is its own.
+    /// The file of the authority that made the provider's certificate, if the certificate is
+    /// generated.
     pub(super) ca: Option<String>,
 }
 
-/// Returns the command that sends the request of a call again; `None` if the request was not kept
-/// whole. Secrets are masked in it.
+/// Returns the command that sends the request of a call again; `None` if the request was not
+/// recorded completely. Secrets are masked in it.
 pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
     let is_repeatable = is_kept(call) && call.endpoint != Endpoint::Webhook;
     let body = std::str::from_utf8(&call.body)
@@ -91,7 +93,7 @@ pub(super) fn curl(call: &Call, to: &Destination) -> Option<String> {
     let url = format!("{}{}", to.issuer, call.path);
     let mut line = format!("curl -i{ca} -X {} {}", quoted(&call.method), quoted(&url));
     for (name, value) in &call.headers {
-        // Headers that curl sends by itself.
+        // Leaves out headers that curl sends by itself.
         if ![
             ACCEPT_ENCODING,
             CONNECTION,

@@ -24,8 +24,8 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 /// The token of the link, and the cookie that it is exchanged for.
 pub(super) struct Guard {
     token: SecretString,
-    /// Different for each token: browsers send cookies to all ports of a host, so that the pages of
-    /// two providers would replace each other's.
+    /// The name of the cookie, which differs for each token. Browsers send cookies to all ports of
+    /// a host, so the cookies of two providers' pages would otherwise replace each other.
     cookie_name: String,
     cookie: SecretString,
 }
@@ -37,7 +37,8 @@ struct Link {
 
 impl Guard {
     pub(super) fn new(token: &str) -> Self {
-        // The cookie opens the page as the token does.
+        // The cookie opens the page like the token, so it is derived from the token and also a
+        // secret.
         let (mut name, cookie) = (derived("cookie name", token), derived("cookie", token));
         name.truncate(12);
         Self {
@@ -58,7 +59,7 @@ impl Guard {
         pairs.any(|(name, value)| name == self.cookie_name && self.cookie.matches(value.as_bytes()))
     }
 
-    /// Returns the answer to a request that the page itself does not answer.
+    /// Returns the answer to a request that must not reach the page; `None` for all others.
     fn intercept(&self, request: &Request) -> Option<Response> {
         let (uri, headers) = (request.uri(), request.headers());
         if !is_for_loopback(uri, headers) {
@@ -115,14 +116,14 @@ impl Guard {
 pub(super) fn derived(purpose: &str, token: &str) -> String {
     let hash = Sha256::new()
         .chain_update(purpose)
-        // No purpose has this byte, so purpose and token cannot run into each other.
+        // No purpose has this byte, so the boundary between purpose and token is unambiguous.
         .chain_update([0])
         .chain_update(token)
         .finalize();
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Answers what the page itself does not, and sets the headers of all answers.
+/// Answers requests that must not reach the page, and sets the headers of all answers.
 pub(super) async fn guard(
     State(guard): State<Arc<Guard>>,
     request: Request,
@@ -150,8 +151,8 @@ pub(super) async fn guard(
     answer
 }
 
-/// Returns true if the browser asked for a loopback address. A foreign name that resolves to one
-/// (DNS rebinding) would make this a page of the foreign site.
+/// Returns true if the request names a loopback address as its host. With a foreign name that
+/// resolves to loopback (DNS rebinding), the page would belong to the foreign site.
 fn is_for_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

@@ -1,4 +1,4 @@
-//! The messages to deliver: their states, deliveries, and when the next one is due.
+//! The views of the messages to deliver: their states, deliveries, and next due times.
 
 use super::exchange::{Destination, outgoing};
 use super::text::filters;
@@ -22,7 +22,7 @@ pub(super) struct ListQuery {
     /// The name of a state.
     state: Option<String>,
     endpoint: Option<String>,
-    /// The number of the entry above which the page begins.
+    /// The page has entries with smaller numbers than this.
     before: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl ListQuery {
     }
 }
 
-/// Returns a state with its name for people.
+/// Returns the name of a state for people.
 fn state_name(state: &OutboxState) -> &'static str {
     match state {
         OutboxState::Pending => "waiting",
@@ -48,13 +48,13 @@ fn state_name(state: &OutboxState) -> &'static str {
     }
 }
 
-/// The time at which an entry is delivered next.
+/// The time of an entry's next delivery.
 enum Next {
     /// Never, unless an operator acts.
     Not,
     /// A worker is delivering it.
     UnderWay,
-    /// The time at which the endpoint is resumed.
+    /// When the endpoint is resumed.
     Stopped,
     /// As soon as a worker is free.
     Due,
@@ -148,7 +148,7 @@ struct OutboxView {
     page: Page,
     now: Timestamp,
     endpoint: Option<String>,
-    /// True if other messages are left out.
+    /// True if a filter leaves out other messages.
     is_filtered: bool,
     states: Vec<NavLink>,
     rows: Vec<EntryRow>,
@@ -188,7 +188,7 @@ pub(super) async fn list(
     let now = SystemClock.now();
     let mut rows = Vec::with_capacity(entries.len());
     for summary in entries {
-        // A message that was not delivered yet needs no query.
+        // A message without deliveries needs no query.
         let last = if summary.deliveries > 0 {
             outbox.deliveries(summary.id).await?.pop()
         } else {
@@ -227,16 +227,16 @@ struct EntryView {
     page: Page,
     now: Timestamp,
     row: EntryRow,
-    /// With their numbers, the newest first.
+    /// The deliveries with their numbers, the newest first.
     deliveries: Vec<(usize, DeliveryRecord)>,
-    /// Headers and body, of a provider with a control.
+    /// The headers and the body, if the provider has a control.
     content: Option<String>,
     /// The deliveries that the journal has, the newest first.
     exchanges: Vec<Call>,
     place: Arc<Destination>,
 }
 
-/// The maximum number of deliveries that are shown, the newest ones.
+/// The maximum number of deliveries that are shown, which are the newest ones.
 const MAX_DELIVERIES: usize = 100;
 
 pub(super) async fn show(
@@ -244,7 +244,7 @@ pub(super) async fn show(
     Path(number): Path<u64>,
 ) -> Result<Response, PageError> {
     let id = EntryId::new(number);
-    // No store gives an entry a larger number.
+    // Stores number entries with an `i64`, so a larger number does not exist.
     let known = i64::try_from(number).is_ok();
     let summary = if known {
         page.data.outbox.summary(id).await?

@@ -1,5 +1,5 @@
-//! The first view: what this provider is, how much there is of everything, and what a person must
-//! look at.
+//! The first view: facts about the provider, the numbers of everything, and what needs the
+//! operator's attention.
 
 use super::calls::{CallList, Filter, tone};
 use super::text::{filters, intervention};
@@ -12,10 +12,10 @@ use bankrail::service::delivery::{CircuitState, DispatcherSnapshot};
 use bankrail::webhook::headers::MESSAGE_ID;
 use bankrail_emulator::{Call, Endpoint};
 
-/// The refused calls that are shown.
+/// The maximum number of refused calls that are shown.
 const MAX_CALLS: usize = 10;
 
-/// The faults and endpoints that are shown.
+/// The maximum number of faults and of endpoints that are shown.
 const MAX_CONCERNS: usize = 20;
 
 #[derive(Template)]
@@ -24,14 +24,14 @@ struct OverviewView {
     head: Head,
     page: Page,
     snapshot: DispatcherSnapshot,
-    /// The faults of the customers' files, which are not in force.
+    /// The faults of customers' files that were rejected and are not in force.
     rejected: Vec<String>,
     /// The endpoints whose newest delivery failed, with the failures.
     failing: Vec<(EndpointId, String)>,
-    /// Calls, and deliveries of a provider with a control, since the start.
+    /// The number of calls since the start, including deliveries if the provider has a control.
     calls: u64,
     refused: usize,
-    /// Refused calls and dead letters that nobody ordered.
+    /// The number of refused calls and dead letters without an ordered fault.
     unexpected_refusals: usize,
     unexpected_dead_letters: u64,
     refusals: CallList,

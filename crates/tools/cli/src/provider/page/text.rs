@@ -1,4 +1,4 @@
-//! Texts and times as the page shows them.
+//! Formats texts and times for the page.
 
 use crate::clock;
 use crate::text::cut;
@@ -11,13 +11,13 @@ use std::time::Duration;
 /// The maximum number of columns of a foreign text, such as the path of a call.
 const MAX_COLUMNS: usize = 160;
 
-/// Returns a text from elsewhere: without control characters, and not longer than a row can show.
-/// The template escapes it.
+/// Returns a text from elsewhere without control characters, cut to the width of a row. The
+/// template escapes it.
 pub(super) fn shown(text: &str) -> String {
     cut(&crate::text::shown(text), MAX_COLUMNS).into_owned()
 }
 
-/// Returns who intervened, and why.
+/// Describes an intervention: who intervened, and why.
 pub(super) fn intervention(intervention: &Intervention) -> String {
     let Intervention { by, reason } = intervention;
     match reason.as_ref() {
@@ -26,7 +26,7 @@ pub(super) fn intervention(intervention: &Intervention) -> String {
     }
 }
 
-/// A time as an element, in UTC; in the zone of the machine too where a pointer rests on it.
+/// A time as an HTML element: in UTC, and in the machine's zone as its tooltip.
 pub(super) struct When(Timestamp);
 
 /// Filters with which templates write values.
@@ -38,7 +38,7 @@ pub(super) mod filters {
     use super::{Duration, Timestamp, When, fmt};
     use askama::{Result, Values};
 
-    /// Returns a text from elsewhere.
+    /// Filters a text from elsewhere with [`shown`](super::shown).
     #[askama::filter_fn]
     pub(in super::super) fn shown(text: impl fmt::Display, _: &dyn Values) -> Result<String> {
         Ok(super::shown(&text.to_string()))
@@ -55,7 +55,7 @@ pub(super) mod filters {
     }
 }
 
-// Digits, letters and signs that mean nothing in HTML.
+// The text consists of digits, letters and signs without a meaning in HTML.
 impl HtmlSafe for When {}
 
 impl fmt::Display for When {
@@ -71,7 +71,7 @@ impl fmt::Display for When {
     }
 }
 
-/// `12 ms`, `1.5 s`.
+/// Returns a duration such as `12 ms` or `1.5 s`.
 pub(super) fn took(duration: Duration) -> String {
     let millis = duration.as_millis();
     if millis < 1000 {

@@ -1,6 +1,6 @@
-//! The first lines of a provider: everything that a foreign client needs. Secrets are shown on a
-//! terminal alone; where the output is kept, as in the log of a test, the lines name the files that
-//! hold them.
+//! The first lines of a provider: everything that a foreign client needs. Secrets are shown only on
+//! a terminal. If the output is stored, as in the log of a test, the lines name the files with the
+//! secrets.
 
 use super::super::Folders;
 use super::super::demo;
@@ -19,7 +19,8 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Tells the demo customers the provider's address, and prints what they need.
+/// Writes the provider's address into the demo customers' files, and prints what the customers
+/// need.
 pub(super) fn print(
     arguments: &Arguments,
     folders: &Folders,

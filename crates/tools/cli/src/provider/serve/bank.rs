@@ -1,4 +1,4 @@
-//! The bank over a provider's folder, put together and not yet served.
+//! The bank over a provider's folder, assembled but not yet served.
 
 use super::super::control::FolderData;
 use super::super::{Folders, damaged, read};
@@ -29,7 +29,7 @@ use std::time::Duration;
 const OUTBOX_INTERVAL: Duration = Duration::from_millis(200);
 
 impl Bank {
-    /// Puts a bank together that is never served, for the operations of its control.
+    /// Assembles a bank that is never served, for the operations of its control.
     pub(in crate::provider) async fn unserved(
         arguments: &Arguments,
         folders: &Folders,
@@ -39,8 +39,8 @@ impl Bank {
         Ok(bank)
     }
 
-    /// Puts the bank together that is served at this address. The folder decides all options of
-    /// its provider but these.
+    /// Assembles the bank that is served at this address. The folder determines all options of its
+    /// provider except the arguments.
     pub(super) fn open(
         arguments: &Arguments,
         folders: &Folders,
@@ -144,7 +144,7 @@ impl Bank {
     }
 
     /// Puts accounts, endpoints and limits of the customers in force. Test accounts must have been
-    /// opened before: an account that is new here has no opening balance.
+    /// opened before: an account that is first opened here has no opening balance.
     pub(super) async fn follow_customers(&mut self) {
         // Accounts that the ledger refuses are logged with their customer, and all others are
         // served.

@@ -30,7 +30,7 @@ pub(super) fn fault_help() -> String {
     )
 }
 
-/// Takes any text, and offers the names of faults to the completions of a shell.
+/// A parser that accepts any text, and offers the names of faults to the completions of a shell.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::provider) struct FaultNames;
 
@@ -117,8 +117,8 @@ pub(super) fn base_url(issuer: &str) -> &str {
     issuer.get(..end).unwrap_or(issuer)
 }
 
-/// Returns the name or the address of the issuer's host. The certificate that is made up is for it,
-/// and for loopback.
+/// Returns the name or the address of the issuer's host, for which the generated certificate is
+/// valid, as for loopback.
 pub(super) fn host(issuer: &str) -> Option<String> {
     let host = base_url(issuer)
         .parse::<http::Uri>()

@@ -47,11 +47,11 @@ fn day(report: &Report) -> Option<String> {
     Some(at.split_once('T').map_or(&*at, |(day, _)| day).to_owned())
 }
 
-/// Entries of one status.
+/// The entries of one status.
 #[derive(Default)]
 struct Group {
     title: &'static str,
-    /// The rows that wait until those of the groups before are written.
+    /// The rows that wait until the previous groups are written.
     rows: Vec<u8>,
     is_empty: bool,
     tally: Tally,
@@ -67,10 +67,11 @@ impl Group {
     }
 }
 
-/// A report that is being written: its booked entries as they come, the others at its end.
+/// A report that is being written: its booked entries are written as they are read, the others at
+/// its end.
 #[derive(Default)]
 pub(super) struct Page {
-    /// The balance, if the report has one to begin with.
+    /// The balance, if the report has an opening balance.
     running: Option<Running>,
     account: Option<Account>,
     booked: Group,
@@ -167,7 +168,7 @@ impl Page {
         )?)
     }
 
-    /// Ends the begun parts of a document that cannot be read further.
+    /// Closes the open parts of the page for a document that cannot be read further.
     pub(super) fn unread_rest(&mut self, error: &str, to: &mut impl Write) -> Result<(), Failure> {
         if self.is_open {
             self.end(to)?;

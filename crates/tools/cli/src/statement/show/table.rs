@@ -11,15 +11,15 @@ use bankrail::values::Decimal;
 const MEASURED_ROWS: usize = 1000;
 /// The least width of the narrative before other columns are left out.
 const MIN_NARRATIVE: usize = 30;
-/// The least width of the counterparty before it is left out.
+/// The minimum width of the counterparty before that is left out.
 const MIN_COUNTERPARTY: usize = 12;
-/// The places of columns that may be left out or cut.
+/// The indices of columns that may be left out or cut.
 const VALUE_DATE: usize = 1;
 const BALANCE: usize = 3;
 const CODE: usize = 5;
 const COUNTERPARTY: usize = 6;
 const NARRATIVE: usize = 7;
-/// The columns of numbers, which end where the column does.
+/// The columns of numbers, which are aligned to the right.
 const NUMBERS: [usize; 2] = [2, BALANCE];
 
 /// The texts of the columns.
@@ -39,13 +39,13 @@ const TITLES: [&str; COLUMNS] = [
     "Narrative and references",
 ];
 
-/// A table that is printed once the widths of its columns are known.
+/// A table whose rows are printed when the widths of the columns are known.
 pub(super) struct Table {
     titles: Cells,
     rows: Vec<Cells>,
-    /// `None` while rows are collected.
+    /// The widths of the columns; `None` while rows are collected.
     widths: Option<[usize; COLUMNS]>,
-    /// The columns of the terminal, if lines are to fit.
+    /// The width of the terminal in columns, if lines must fit.
     fit: Option<usize>,
     empty: bool,
 }
@@ -120,7 +120,7 @@ impl Table {
                 *most = (*most).max(width(cell));
             }
         }
-        // The counterparty leaves room for the narrative.
+        // Shortens the counterparty to leave room for the narrative.
         if self.fit.is_some() {
             widths[COUNTERPARTY] = widths[COUNTERPARTY].min(24);
             widths[CODE] = widths[CODE].min(20);
@@ -149,14 +149,14 @@ impl Table {
     ) -> Result<(), Failure> {
         let mut line = String::new();
         for (index, (cell, &columns)) in cells.iter().zip(widths).enumerate() {
-            // A column that is left out.
+            // Skips a column that is left out.
             if columns == 0 {
                 continue;
             }
             if index > 0 {
                 line.push_str("  ");
             }
-            // A pending entry has no other day.
+            // A pending entry has no booking day, so its value date is shown.
             let cell = match (index, cells) {
                 (0, [booked, value_date, ..]) if widths[VALUE_DATE] == 0 && booked.is_empty() => {
                     value_date
@@ -169,7 +169,7 @@ impl Table {
                 cell.as_str().into()
             };
             if NUMBERS.contains(&index) {
-                // An amount is never cut.
+                // Amounts are never cut.
                 pad_left(cell, columns, &mut line);
             } else {
                 pad_right(&text, columns, &mut line);

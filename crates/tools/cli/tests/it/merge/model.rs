@@ -12,15 +12,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use time::{OffsetDateTime, UtcOffset};
 
-/// A document, and whether it is in an answer after which more follows.
+/// A document, with true if it is in an answer that promises more entries.
 #[derive(Debug)]
 struct File {
     xml: Vec<u8>,
     more: Option<bool>,
 }
 
-/// The document that holds what all of these hold, how many entries it has, and how many are left
-/// out; `None` if one cannot be read.
+/// Returns the document with the content of all files, the number of its entries, and the number of
+/// entries left out; `None` if a file cannot be read.
 fn merged(files: &[File], pages: bool) -> Option<(Document, usize, usize)> {
     let (mut entries, mut left_out, mut balances, mut newest) =
         (Vec::new(), 0, Vec::new(), None::<Document>);
@@ -113,7 +113,8 @@ fn newest_of_each_kind(all: Vec<(Balance, Option<OffsetDateTime>)>) -> Vec<Balan
     kept.into_iter().map(|(balance, _)| balance).collect()
 }
 
-/// Merges the files by the program and by the model, byte for byte. True if there is a document.
+/// Merges the files by the program and by the model, and compares the results byte for byte.
+/// Returns true if there is a document.
 fn check(files: &[File], pages: bool, indent: bool, seed: &str) -> bool {
     let folder = Folder::new();
     let written = files
@@ -161,10 +162,10 @@ fn check(files: &[File], pages: bool, indent: bool, seed: &str) -> bool {
     true
 }
 
-/// Numbers that look random.
+/// A generator of pseudorandom numbers.
 struct Dice {
     state: u64,
-    /// No report has so many entries.
+    /// The maximum number of entries of a report.
     entries: u64,
 }
 
@@ -181,7 +182,7 @@ impl Dice {
         texts[usize::try_from(self.below(texts.len() as u64)).unwrap()]
     }
 
-    /// The text, once in so many times.
+    /// Returns the text once in `times` calls, and otherwise an empty text.
     fn seldom(&mut self, times: u64, text: &str) -> String {
         if self.below(times) == 0 {
             text.to_owned()

@@ -36,7 +36,7 @@ pub(super) fn copy_of_data(folder: &Folder) -> PathBuf {
     data
 }
 
-/// A provider that runs. Dropped, it is killed.
+/// A running provider, which is killed when this value is dropped.
 pub(super) struct Bank {
     child: Child,
     news: Receiver<String>,
@@ -46,12 +46,12 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// A provider on a port that is free.
+    /// Returns a provider on a port that is free.
     pub(super) fn start(data: &Path, more: &[&str]) -> Self {
         Self::try_start(data, more).unwrap_or_else(|run| panic!("{}", run.err))
     }
 
-    /// The run of a provider that does not start, otherwise.
+    /// Starts a provider, or returns the run of one that does not start.
     pub(super) fn try_start(data: &Path, more: &[&str]) -> Result<Self, Run> {
         let mut child = command_without_umask()
             .args(["provider", "--listen", "127.0.0.1:0", "--data"])
@@ -93,12 +93,12 @@ impl Bank {
         }
     }
 
-    /// A command that acts on the data.
+    /// Returns a command that acts on the data.
     pub(super) fn run<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Run {
         act(&self.data, arguments)
     }
 
-    /// The next line with this in it.
+    /// Returns the next line that contains a text.
     pub(super) fn line(&self, part: &str) -> String {
         loop {
             let line = self
@@ -116,8 +116,8 @@ impl Bank {
         self.child.wait().unwrap();
     }
 
-    /// Ctrl-C. The lines that were printed since, after which it ended with 0 and nothing on
-    /// standard error.
+    /// Sends Ctrl-C, checks that the provider ends with 0 and nothing on standard error, and
+    /// returns the lines printed since.
     pub(super) fn stop(mut self) -> Vec<String> {
         let id = self.child.id().to_string();
         assert!(
@@ -141,7 +141,7 @@ impl Bank {
 
 impl Drop for Bank {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -155,8 +155,8 @@ pub(super) fn act<S: AsRef<OsStr>>(data: &Path, arguments: impl IntoIterator<Ite
         .chain(arguments.into_iter().map(|word| word.as_ref().to_owned())))
 }
 
-/// The answer to an operation of the control, which is carried out. It is as
-/// docs/control.openapi.json has it.
+/// Carries out an operation of the control, and returns its answer after checking it against
+/// docs/control.openapi.json.
 pub(super) fn control(data: &Path, words: &[&str]) -> Value {
     static PUBLISHED: LazyLock<Value> = LazyLock::new(|| {
         let text = include_str!("../../../../../../docs/control.openapi.json");
@@ -199,14 +199,14 @@ fn fits(value: &Value, schema: &Value) -> bool {
         required.all(|name| members.contains_key(name.as_str().unwrap()))
             && members.iter().all(|(name, member)| {
                 let known = schema["properties"].get(name).or(other);
-                // A schema that names no member is that of any object.
+                // A schema without members allows any object.
                 known.map_or(schema["properties"].is_null(), |of| fits(member, of))
             })
     });
     has_kind && of_enum && is_enough && all_items && is_complete
 }
 
-/// The line with which an operation of the control is refused.
+/// Returns the line with which an operation of the control is refused.
 pub(super) fn refused(data: &Path, words: &[&str]) -> String {
     act(data, ["control"].iter().chain(words)).failed(1)
 }
@@ -219,7 +219,7 @@ pub(super) fn send(data: &Path, endpoint: &str) -> Run {
     act(data, words.iter().chain(&["--message", &message]))
 }
 
-/// A customer who knows what `connection.toml` says, and no more.
+/// A customer who knows only the content of `connection.toml`.
 pub(super) struct Customer {
     home: PathBuf,
     pub(super) file: toml::Table,
@@ -255,7 +255,7 @@ impl Customer {
         SigningKey::from_pem(&key).unwrap()
     }
 
-    /// A form with a new assertion for this audience.
+    /// Returns a form with a new assertion for this audience.
     fn form(&self, audience: &str) -> String {
         let key = self.key();
         let code = self.text("customer").parse().unwrap();
@@ -284,7 +284,7 @@ impl Customer {
         }
     }
 
-    /// The status of what is at an address.
+    /// Returns the status of the answer at an address.
     pub(super) async fn status_of(&self, url: &str) -> u16 {
         self.http.get(url).send().await.unwrap().status().as_u16()
     }

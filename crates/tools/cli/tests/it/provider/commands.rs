@@ -118,7 +118,7 @@ async fn a_customer_is_added_and_gets_a_new_api_key_while_the_provider_runs() {
         (&rotated["api_key"], &rotated["in_connection_toml"]),
         (&json!(after.text("api_key")), &json!(true))
     );
-    // In force within a second; the one before is valid beside it.
+    // The new key is in force within a second, and the old one stays valid.
     answers(&after, 200).await;
     before.token().await;
     control(data, &[&rotate[..], &["--overlap", "0"]].concat());
@@ -180,7 +180,7 @@ fn a_new_signing_key_is_published_beside_the_one_before() {
 fn a_running_bank_alone_has_a_clock() {
     let folder = Folder::new();
     let data = copy_of_data(&folder);
-    // Left over from a provider that ran with its control.
+    // control.json is left over from a provider that ran with its control.
     Bank::start(&data, &["--control", "127.0.0.1:0"]).stop();
     let bank = Bank::start(&data, &[]);
     let line = act(&data, ["control", "clock"]).failed(2);

@@ -1,4 +1,4 @@
-//! A provider that is steered while it runs, by commands and over HTTP.
+//! The control of a running provider, by commands and over HTTP.
 
 use super::bank::{Bank, act, control, copy_of_data, send};
 use super::receiver::{Receiver, listener};
@@ -169,7 +169,7 @@ fn the_judge_orders_bookings_through_the_control() {
         bank.data.display()
     );
     assert_eq!(judge(&book), ["passed"; 7]);
-    // What is said to be booked, and is not.
+    // The hook succeeds but books nothing.
     let rows = judge("cat");
     assert_eq!(
         rows.iter().filter(|verdict| *verdict == "failed").count(),
@@ -532,7 +532,7 @@ async fn customers_and_keys_change_while_it_runs() {
     }
 }
 
-/// The answers themselves are judged by [`control`].
+/// The answers themselves are checked by [`control`].
 #[tokio::test(flavor = "multi_thread")]
 async fn each_operation_answers_as_it_is_documented() {
     let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! The data of a provider without a configuration: made once, whole, private, and never replaced.
+//! The data of a provider without a configuration: made once, complete, private, and never
+//! replaced.
 
 use super::bank::{Bank, act, copy_of_data};
 use crate::{Folder, command, run, set_mode, text};
@@ -64,7 +65,8 @@ fn without_descriptors_the_limit_is_to_be_raised_and_no_file_restored() {
         assert_eq!(err.lines().count(), 1, "{files}: {err}");
         assert!(!err.contains("restore"), "{files}: {err}");
     }
-    // Its thread for signals has no runtime, and the files are written all the same or not at all.
+    // The thread for signals has no runtime; the files are nevertheless written completely or not
+    // at all.
     for files in 6..=8 {
         let keys = text(&folder.path(&format!("keys-{files}")));
         let (_, err) = limited(
@@ -75,7 +77,7 @@ fn without_descriptors_the_limit_is_to_be_raised_and_no_file_restored() {
     }
 }
 
-/// The exit status of the program under a limit, and its standard error.
+/// Returns the exit status of the program under a limit, and its standard error.
 fn limited(limit: &str, arguments: &[&str]) -> (i32, String) {
     let shell = format!(r#"ulimit {limit} && exec "$0" "$@""#);
     let program = env!("CARGO_BIN_EXE_bankrail");
@@ -132,7 +134,7 @@ fn a_start_that_fails_leaves_nothing() {
         let left = fs::read_dir(folder.path("")).unwrap().count();
         assert_eq!(left, 0, "{more:?}");
     }
-    // What was there stays.
+    // Existing data stays.
     let data = copy_of_data(&folder);
     let before = lasting(&data);
     let run = Bank::try_start(&data, &["--operations", &taken]);
@@ -203,7 +205,7 @@ fn what_is_made_is_private_and_stays_over_a_restart() {
     ] {
         assert!(first.contains(part), "{part} in {first}");
     }
-    // What is kept, as in the log of a test, has no secret in it.
+    // Output that is stored, as in the log of a test, contains no secret.
     let link = fs::read_to_string(data.join("page.url")).unwrap();
     let token = link.split_once("?token=").unwrap().1;
     assert!(!first.contains(&key) && !first.contains(token), "{first}");
@@ -343,7 +345,7 @@ fn a_reader_that_has_enough_ends_the_provider_quietly() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Closed before the first line.
+    // The output is closed before the first line.
     drop(child.stdout.take());
     let status = child.wait().unwrap();
     let mut err = String::new();

@@ -1,4 +1,4 @@
-//! A receiver of webhooks that answers as it is told.
+//! A receiver of webhooks whose answers tests choose.
 
 use super::bank::Bank;
 use axum::Router;
@@ -10,14 +10,14 @@ use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
-/// A listener on loopback, and its port.
+/// Returns a listener on loopback, and its port.
 pub(super) async fn listener() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     (listener, port)
 }
 
-/// A receiver on loopback that counts what it gets.
+/// A receiver on loopback that counts its messages.
 #[derive(Clone)]
 pub(super) struct Receiver {
     status: Arc<AtomicU16>,
@@ -26,7 +26,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver with the certificate of the demo customer.
+    /// Returns a receiver with the certificate of the demo customer.
     pub(super) fn start(listener: TcpListener, data: &Path) -> Self {
         let home = data.join("demo/democustomer");
         let file = |name: &str| std::fs::read(home.join(name)).unwrap();
@@ -63,7 +63,7 @@ impl Receiver {
         self.status.store(status, Ordering::SeqCst);
     }
 
-    /// The body of the last message.
+    /// Returns the body of the last message.
     pub(super) fn last(&self) -> String {
         self.last.lock().unwrap().clone()
     }
@@ -73,7 +73,7 @@ impl Receiver {
     }
 }
 
-/// A provider whose demo customer receives at this port.
+/// Returns a provider whose demo customer receives at this port.
 pub(super) fn bank_for(port: u16, data: &Path) -> Bank {
     let file = data.join("customers/democustomer.toml");
     let customer = std::fs::read_to_string(&file).unwrap();

@@ -1,4 +1,4 @@
-//! Messages: what comes back is said, and none goes to another endpoint.
+//! Messages: the result is printed, and none goes to another endpoint.
 
 use super::bank::{Bank, PATIENCE, control, copy_of_data, refused, send};
 use super::receiver::{Receiver, bank_for, listener};
@@ -6,7 +6,7 @@ use crate::{Folder, text};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// The outcomes of messages that are all delivered.
+/// Returns the outcomes of messages that are all delivered.
 fn outcomes(run: crate::Run) -> Vec<String> {
     let answer: Value = serde_json::from_str(&run.fine()).unwrap();
     let outcomes = answer["outcomes"].as_array().unwrap().iter();
@@ -45,7 +45,7 @@ async fn what_came_back_is_said_of_each_message() {
             let (number, _) = rest.split_once(':').unwrap();
             control(&data, &["drop", "--number", number]);
         }
-        // After several failures in a row the endpoint would be left alone.
+        // After several consecutive failures, deliveries to the endpoint would pause.
         receiver.answer(200);
         outcomes(send());
     }
@@ -151,7 +151,7 @@ async fn a_message_to_one_address_never_goes_to_another() {
     let ids = urls
         .clone()
         .map(|url| url.replace("https://", "democustomer@"));
-    // Nobody is at the first address.
+    // No receiver listens at the first address.
     drop(first);
     let bank = Bank::start(&data, &["--deliver-to", &urls[0]]);
     let line = send(&data, &ids[0]).failed(1);

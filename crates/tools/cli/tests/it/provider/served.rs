@@ -144,7 +144,7 @@ fn a_file_of_an_option_that_cannot_be_used_is_named_with_what_to_do() {
 
 #[tokio::test]
 async fn statements_and_what_is_booked_have_the_day_of_the_time_zone() {
-    // Its day is always the one after that of the other zone.
+    // The day of this zone is always the one after that of the other zone.
     for (zone, offset) in [
         ("Pacific/Kiritimati", "+14:00"),
         ("Pacific/Pago_Pago", "-11:00"),

@@ -5,7 +5,7 @@ use bankrail::mailbox::{Disposition, EntryId, OutboxState};
 use bankrail::values::{Clock as _, Timestamp};
 use bankrail_emulator::{Endpoint, Fault};
 
-/// The token of the buttons of a page.
+/// Returns the token of the buttons of a page.
 fn token(page: &str) -> &str {
     page.split_once("name=\"token\" value=\"")
         .unwrap()
@@ -15,7 +15,7 @@ fn token(page: &str) -> &str {
         .unwrap()
 }
 
-/// Presses a button of the page. Returns the status, and the location or the body.
+/// Presses a button of the page, and returns the status with the location or the body.
 async fn press(world: &World, form: &str) -> (u16, String) {
     let (cookie, page) = (world.cookie().await, world.page("/control").await);
     let form = format!("token={}&{form}", token(&page));
@@ -240,7 +240,7 @@ async fn what_was_ordered_needs_no_attention() {
     assert!(page.contains("Nothing needs attention."), "{page}");
     assert!(page.contains("<b>1</b> refused of the newest 500"));
     assert!(page.contains("<span class=\"badge wait\">500</span>"));
-    // A dead letter all the same, if its delivery met a fault.
+    // A dead letter whose delivery met a fault is still a dead letter.
     let entry = world.enqueue("acme").await;
     let message = world.lease(1).await.remove(0);
     world

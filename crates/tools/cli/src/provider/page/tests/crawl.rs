@@ -4,8 +4,8 @@ use super::world::{HASHES, SECRETS, World};
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The elements with the names of their attributes, and the addresses of the links, as a browser
-/// reads a page.
+/// Parses a page like a browser: the elements with the names of their attributes, and the addresses
+/// of the links.
 fn parse(page: &str) -> (Vec<String>, Vec<String>) {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
@@ -73,7 +73,7 @@ async fn no_secrets(world: &World, has_body: fn(&str) -> bool) {
         for secret in SECRETS.iter().chain(&HASHES) {
             assert!(!page.contains(secret), "{address}");
         }
-        // Of the messages: names of their members.
+        // These are names of members of the messages.
         assert_eq!(
             page.contains("creation_date_time"),
             has_body(address),

@@ -63,7 +63,7 @@ async fn nothing_is_shown_without_the_link() {
     }
     // A wrong token is refused even with a valid cookie.
     assert_eq!(world.get("/?token=wrong").await.status, 403);
-    // The token lets in at one place.
+    // The token opens the page at one path only.
     assert_eq!(
         world
             .ask("GET", &format!("/calls?token={TOKEN}"), &[])
@@ -94,7 +94,7 @@ async fn the_page_is_shown_through_loopback_addresses_only() {
             .ask("GET", "/", &[("Cookie", &cookie), ("Host", host)])
             .await;
         assert_eq!(answer.status, status, "{host}");
-        // Not even the style sheet.
+        // Not even the style sheet is served.
         let answer = world.ask("GET", "/page.css", &[("Host", host)]).await;
         assert_eq!(answer.status, status, "{host}");
     }

@@ -1,4 +1,4 @@
-//! Calls as they come.
+//! Calls that are added to an open page.
 
 use super::world::{World, call};
 
@@ -9,7 +9,7 @@ fn record(world: &World, status: u16, customer: &str) {
     world.calls.record(call);
 }
 
-/// The statuses and customers of a list, and the address of the one after it.
+/// Returns the statuses and customers of a list, and the address of the one after it.
 async fn list(world: &World, address: &str) -> (Vec<String>, String) {
     let page = world.page(address).await;
     let between = |text: &str, begin: &str, end: &str| {

@@ -5,14 +5,14 @@ use bankrail::mailbox::{Circuit, Intervention};
 use bankrail::values::{Clock as _, SystemClock, Timestamp};
 use bankrail_emulator::Endpoint;
 
-/// All of them are in the page.
+/// Checks that a page contains all of these texts.
 fn has(page: &str, expected: &[&str]) {
     for text in expected {
         assert!(page.contains(text), "{text}\n{page}");
     }
 }
 
-/// The addresses of links with this text before their end.
+/// Returns the addresses of links with this text before their end.
 fn links_to(page: &str, text: &str) -> Vec<String> {
     let ends = page.split(&format!("\">{text}</a>")).collect::<Vec<_>>();
     let (_, before) = ends.split_last().unwrap();
@@ -35,7 +35,7 @@ fn plain(address: &str) -> String {
     address.replace("&#38;", "&").replace("&amp;", "&")
 }
 
-/// The pages of a list, from the first one on.
+/// Returns the pages of a list, from the first one on.
 async fn pages(world: &World, first: &str) -> Vec<String> {
     let mut pages = vec![world.page(first).await];
     while let Some(next) = next_page(pages.last().unwrap()) {

@@ -76,7 +76,7 @@ impl Answer {
         }
     }
 
-    /// The value of a header; the name in lower case.
+    /// Returns the value of a header; the name in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines
@@ -87,7 +87,7 @@ impl Answer {
 }
 
 impl World {
-    /// A provider with two customers, and nothing else.
+    /// Returns a provider with two customers, and nothing else.
     pub(super) async fn new() -> Self {
         Self::with_name("Operating account").await
     }
@@ -311,7 +311,7 @@ impl World {
         answer.body
     }
 
-    /// The cookie that the link gives.
+    /// Returns the cookie that the link gives.
     pub(super) async fn cookie(&self) -> String {
         let entered = self.ask("GET", &format!("/?token={TOKEN}"), &[]).await;
         let cookie = entered.header("set-cookie").unwrap();
@@ -357,7 +357,7 @@ impl World {
 
 const OWNER: LeaseOwner = LeaseOwner::from_random_bytes([7; 16]);
 
-/// A call that was answered.
+/// Returns a call that was answered.
 pub(in crate::provider::page) fn call() -> Call {
     let mut call = Call::new(
         Endpoint::Statement,
@@ -408,7 +408,7 @@ accounts = [{{ id = "2", currency = "NZD" }}]
     )
 }
 
-/// Reaches nobody.
+/// A transport that reaches no receiver.
 #[derive(Debug)]
 struct Nobody;
 
