@@ -23,9 +23,9 @@ bankrail_values::options! {
     /// Options for making a handle of a key.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct KeyOptions {
-        /// The modulus lengths allowed. Default: the specification's.
+        /// Sets the allowed modulus lengths. Default: the specification's.
         pub(crate) sizes: KeySizes = KeySizes::default(),
-        /// The back end. Default: the first of [`Backend::ALL`].
+        /// Sets the back end. Default: the first of [`Backend::ALL`].
         #[cfg(any(feature = "aws-lc", feature = "josekit"))]
         pub(crate) backend: Backend = Backend::default(),
     }

@@ -151,8 +151,8 @@ impl crate::JwkSet {
                 Err(error) => drop(other_use.get_or_insert(unusable(error))),
             }
         }
-        // A JWK set usually also has keys for other uses. Report them only if nothing else explains
-        // that there is no key for this use.
+        // A JWK set usually also has keys for other uses. They are reported only if nothing else
+        // explains why no key for this use was found.
         if keys.is_empty() && refused.is_empty() && self.unusable().is_empty() {
             refused.extend(other_use);
         }

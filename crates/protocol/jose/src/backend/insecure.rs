@@ -1,5 +1,5 @@
-//! A back end without security, which lets fuzzers get past the RSA operations. Exists under
-//! `cfg(fuzzing)` only.
+//! A back end without security, which lets fuzzers get past the RSA operations. The module exists
+//! only under `cfg(fuzzing)`.
 
 use super::{Backend, Decrypt, Encrypt, Refused, Sign, Verify};
 use crate::ContentKey;

@@ -14,11 +14,11 @@ options! {
     /// The members are written in this order: `alg`, `typ`, `cty`, `kid`, others.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct JwsHeader {
-        /// `typ`, the media type of the whole token. Default: none.
+        /// Sets `typ`, the media type of the whole token. Default: none.
         typ(impl Into<String> => |typ| Some(typ.into())): Option<String> = None,
-        /// `cty`, the media type of the payload. Default: none.
+        /// Sets `cty`, the media type of the payload. Default: none.
         cty(impl Into<String> => |cty| Some(cty.into())): Option<String> = None,
-        /// `kid`, in place of the key's own. Default: the key's own.
+        /// Sets `kid`, in place of the key's own. Default: the key's own.
         kid(impl Into<String> => |kid| Some(kid.into())): Option<String> = None;
         members: Vec<(String, String)> = Vec::new(),
     }

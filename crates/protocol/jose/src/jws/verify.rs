@@ -9,9 +9,9 @@ bankrail_values::options! {
     /// The bounds on the length of a token and its header.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct VerifyOptions {
-        /// The maximum length of a token, in bytes. Default: 64 KiB.
+        /// Sets the maximum length of a token, in bytes. Default: 64 KiB.
         pub(super) max_token_bytes: usize = 64 * 1024,
-        /// The maximum length of a decoded header, in bytes. Default: 4 KiB.
+        /// Sets the maximum length of a decoded header, in bytes. Default: 4 KiB.
         pub(super) max_header_bytes: usize = 4 * 1024,
     }
 }

@@ -116,7 +116,7 @@ pub enum KeyError {
     /// A key of a JWK set has no `kid` and other keys of the set have one.
     #[error("expected a kid, as other keys of the set have one")]
     NoKid,
-    /// As many earlier keys of a JWK set have the same `kid` as are tried for a token
+    /// The JWK set already has as many earlier keys with this `kid` as are tried for a token
     /// ([`KeySet::MAX_TRIED`](crate::KeySet::MAX_TRIED)).
     #[error("too many keys of the set have the same kid, key {other} among them")]
     SameKid {

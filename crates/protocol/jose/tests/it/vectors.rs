@@ -67,8 +67,8 @@ fn what_other_libraries_sign_is_verified_and_signed_alike() {
     }
 }
 
-/// Signatures by the right key over the right bytes, but not RSASSA-PKCS1-v1_5 with SHA-256; and
-/// two that are for another message or by another key.
+/// The vectors are signatures by the right key over the right bytes, but not RSASSA-PKCS1-v1_5 with
+/// SHA-256, and two signatures for another message or by another key.
 #[test]
 fn only_rsassa_pkcs1_v1_5_with_sha_256_is_verified() {
     let input = str(&FILE, "signing_input");
