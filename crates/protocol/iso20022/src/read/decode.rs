@@ -184,8 +184,8 @@ impl<R: BufRead> Decoded<R> {
                 1
             };
             let plain: Vec<u8> = head.iter().copied().filter(|b| *b != 0).collect();
-            // It is decided once there are enough bytes to see whether a declaration begins right
-            // after the byte order mark.
+            // The head is complete when there are enough bytes to see whether a declaration begins
+            // right after the byte order mark.
             let decided = plain.len() >= foreign::bytes_to_tell(&plain)
                 && memchr::memmem::find(&plain, b"<?xml").is_none_or(|at| at >= 4)
                 || memchr::memmem::find(&plain, b"?>").is_some()

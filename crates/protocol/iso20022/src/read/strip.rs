@@ -165,7 +165,7 @@ mod tests {
                 );
                 assert_eq!(plain, "<a><b>é</b><cd/></a>");
             }
-            // One byte of the prefix differs.
+            // Changes one byte of the prefix.
             for at in 0..prefix.len() {
                 let mut other = prefix.as_bytes().to_vec();
                 other[at] = b'_';

@@ -638,7 +638,7 @@ fn limits_refuse_in_both_readers() {
     );
 }
 
-/// Also one after which elements are read ahead.
+/// This includes a token after which elements are read ahead.
 #[test]
 fn each_token_is_bounded() {
     let options = ReadOptions::default().limits(ReadLimits::default().max_token_bytes(100));

@@ -223,7 +223,7 @@ impl Cursor<'_> {
         let child = self.next_child(
             |name| {
                 // In a document in order the next field stands at `at` or after it; only a late one
-                // is before.
+                // is before `at`.
                 let ahead = fields
                     .get(*at..)
                     .unwrap_or_default()
