@@ -38,7 +38,7 @@ impl MessageFinding {
     }
 }
 
-/// Serialized as the list of rule, pointer, expected and found.
+/// Serializes the finding as the list of rule, pointer, expected and found.
 impl serde::Serialize for MessageFinding {
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         (

@@ -154,9 +154,9 @@ bankrail_values::options! {
     /// [`RuleClass::Specification`] are always refused.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct OutgoingOptions {
-        /// Permission to send messages with findings of the class [`RuleClass::Default`]. The
-        /// specification allows these messages; only a documented default does not, for example
-        /// `1500` as an amount in VND or `Café` as a name. Off by default.
+        /// Permits messages with findings of the class [`RuleClass::Default`]. The specification
+        /// allows these messages; only a documented default does not, for example `1500` as an
+        /// amount in VND or `Café` as a name. Default: false.
         beyond_defaults: bool = false,
     }
 }

@@ -36,7 +36,8 @@ impl TimeOfDay {
     /// [`ValueError`] for any other spelling and for times that do not exist.
     #[doc(hidden)]
     pub fn parse_with_precision(text: &str) -> Result<(Self, u8), ValueError> {
-        // Parsed as an instant of 1970-01-01: a timestamp has the same spelling after its date.
+        // The time is parsed as an instant of 1970-01-01: a timestamp has the same spelling after
+        // its date.
         match Timestamp::parse_with_precision(&format!(
             "1970-01-01T{}",
             // Cuts the text to the maximum length of a time, so that a long text is not copied.

@@ -52,7 +52,7 @@ pub enum MandateState {
 /// assert_eq!(history.state(), MandateState::Active);
 /// ```
 ///
-/// Serialized as the set of its events, so that it can be kept between processes.
+/// A history is serialized as the set of its events, so that it can be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct MandateHistory {

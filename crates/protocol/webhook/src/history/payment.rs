@@ -40,7 +40,7 @@ pub enum PaymentState {
 /// assert_eq!(history.state(), PaymentState::Settled);
 /// ```
 ///
-/// Serialized as the list of its outcomes, so that it can be kept between processes.
+/// A history is serialized as the list of its outcomes, so that it can be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(from = "Vec<StoredOutcome>", into = "Vec<StoredOutcome>")]
 pub struct PaymentHistory {

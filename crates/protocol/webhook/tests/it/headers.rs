@@ -1,4 +1,4 @@
-//! The header table.
+//! Tests of the specification's header table.
 
 use crate::rows::Wrong;
 use bankrail_values::HyphenatedUuid;
@@ -279,7 +279,7 @@ fn a_header_with_two_values_is_refused_however_often_each_is_there() {
     headers.extend(priorities);
     let (read, findings) = parse(MandateOutcome, &headers).unwrap();
     assert_eq!((read.priority, findings.len()), (None, 1));
-    // One value leaves no doubt.
+    // The same value several times is unambiguous.
     assert!(parse(Query, &[(MESSAGE_ID, A); 3]).is_ok());
 }
 

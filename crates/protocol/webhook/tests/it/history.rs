@@ -976,7 +976,7 @@ fn a_message_of_the_year_9999_does_not_decide_for_ever() {
     for (dated, expected) in [
         (Timestamp::MAX, MandateState::Active),
         (at(20 + DAY + 1), MandateState::Active),
-        // As far ahead as a clock may be: the later date prevails.
+        // The date is no further ahead than a clock may be, so the later date prevails.
         (at(20 + DAY), MandateState::Suspended),
     ] {
         let mut known = Vec::new();

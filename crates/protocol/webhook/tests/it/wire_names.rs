@@ -645,7 +645,7 @@ macro_rules! texts {
 
 #[test]
 fn every_code_has_its_text() {
-    // Specification.
+    // These bounds are the specification's.
     texts! {
         OutcomeStatus { Rejected "RJCT" Succeeded "SUCC" }
         MandateStatus { Active "ACTV" Cancelled "CNCD" Created "CRTD" Suspended "SUSD" }
@@ -660,7 +660,7 @@ fn every_code_has_its_text() {
         CaseType { Mandate "Mandate Query Case" Payments "Mandate Query Payments" }
         AliasType { Telephone "TELI" Email "EMAL" BusinessNumber "AUBN" Organisation "ORGN" }
     }
-    // Default; of the severities FATL is the specification's.
+    // These codes are defaults, except the specification's severity FATL.
     texts! {
         ErrorSeverity { Fatal "FATL" Logical "LOGI" Transient "TRAN" }
         StatusChangeCode { Cancel "CNCL" Release "RELS" Suspend "SUSP" }
@@ -691,7 +691,7 @@ fn headers_and_paths_have_their_names() {
     assert_eq!(headers::MESSAGE_ID, "X-Message-Id");
     assert_eq!(headers::CORRELATION_ID, "X-Correlation-Id");
     assert_eq!(headers::PRIORITY, "priority");
-    // Default.
+    // These values are defaults.
     assert_eq!(
         MessageKind::ALL.map(MessageKind::default_path),
         [
