@@ -79,7 +79,7 @@ pub use uuid;
 /// follow from it, in `bankrail-secured-payload`.
 pub const MAX_MESSAGE_BYTES: usize = 250_000;
 
-/// What the sibling crates of exactly this version share. It changes without notice.
+/// The items that the sibling crates of exactly this version share. They change without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::hash::{read_hash, write_hex};
