@@ -26,13 +26,13 @@ options! {
         pub(crate) clock_tolerance(Duration => |most| most.min(Self::MAX_LEEWAY)): Duration = Duration::ZERO,
         /// Sets the values of `typ` that the header may have.
         pub(crate) typ: TypRule = TypRule::default(),
-        /// True to accept an `exp` that is a string of digits, as in published samples (Default: "Token
-        /// endpoint"). Off by default.
+        /// Accepts an `exp` that is a string of digits if true, as in published samples (Default:
+        /// "Token endpoint"). Default: false.
         pub(crate) accept_text_exp: bool = false,
-        /// True to accept an `aud` that is an array, if each element is one of the verifier's
-        /// audiences. Widespread libraries write the token endpoint's address in an array, some
-        /// together with the issuer's name. An array with any other element is always refused,
-        /// because another service would accept the assertion as well. Off by default.
+        /// Accepts an `aud` that is an array if true, provided that each element is one of the
+        /// verifier's audiences. Widespread libraries write the token endpoint's address in an
+        /// array, some together with the issuer's name. An array with any other element is always
+        /// refused, because another service would accept the assertion as well. Default: false.
         pub(crate) accept_audience_array: bool = false,
     }
 }
@@ -101,7 +101,7 @@ options! {
     /// addition to `sub`, `exp` and `aud`. By default it adds none.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct AssertionOptions {
-        /// The lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is
+        /// Sets the lifetime: 1 s to [`MAX_LIFETIME`](crate::MAX_LIFETIME), cut to seconds. It is
         /// checked when signing. Default: five minutes.
         ///
         /// Stay below the maximum if the customer's clock may be ahead of the service's: the
@@ -109,9 +109,9 @@ options! {
         pub(crate) lifetime: Duration = AssertionBuilder::DEFAULT_LIFETIME,
         /// Sets the header's `kid`, in place of the key's own.
         pub(crate) key_id(impl Into<String> => |key_id| Some(key_id.into())): Option<String> = None,
-        /// True to write an `iss`, equal to `sub` (RFC 7523 section 3). Off by default.
+        /// Writes an `iss`, equal to `sub` (RFC 7523 section 3), if true. Default: false.
         pub(crate) issuer: bool = false,
-        /// True to write an `iat`, the second of signing. Off by default.
+        /// Writes an `iat`, the second of signing, if true. Default: false.
         pub(crate) issued_at: bool = false,
         /// Sets the `jti`. Default: none.
         pub(crate) jwt_id: JwtId = JwtId::Absent,

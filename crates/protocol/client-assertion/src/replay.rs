@@ -35,7 +35,7 @@ pub struct ReplayKey {
 }
 
 impl ReplayKey {
-    /// Returns a key that is claimed until a time.
+    /// Returns a record of a key that is claimed until `expires_at`.
     #[must_use]
     pub fn new(key: [u8; 32], expires_at: Timestamp) -> Self {
         Self { key, expires_at }

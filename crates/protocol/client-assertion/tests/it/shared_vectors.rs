@@ -40,7 +40,8 @@ fn verdicts() {
         );
         let expect = case["expect"].as_str().unwrap();
         let found = verify(&verifier, token);
-        // By default all but "accept" are refused. `lenient_clients` accepts more.
+        // By default, all assertions except those marked "accept" are refused. `lenient_clients`
+        // accepts more.
         assert_eq!(found.is_ok(), expect == "accept", "{name}: {found:?}");
         if let Err(error) = found {
             assert_eq!(

@@ -137,7 +137,8 @@ fn an_assertion_has_at_most_16_kib_and_a_header_of_2_kib() {
         let filler = format!("\"{}\"", "x".repeat(filler));
         jws::sign(&KEY, &header, claims(&[("x", &filler)]).as_bytes()).unwrap()
     };
-    // Three bytes of claims are four characters: the `kid` decides which lengths there are.
+    // Three bytes of claims make four characters, so the length of the `kid` determines the
+    // possible lengths.
     let around_the_bound = |kid: usize| {
         let filler = (16_384 - with(kid, 0).len()) * 3 / 4;
         (filler - 3..filler + 4).map(move |filler| with(kid, filler))
@@ -314,7 +315,7 @@ fn is_accepted(options: &VerifierOptions, claim: &str, value: &str) -> bool {
 fn clocks_may_differ_by_half_a_minute_and_no_assertion_lives_longer() {
     let default = VerifierOptions::new();
     let none = VerifierOptions::new().leeway(Duration::ZERO);
-    // More than the maximum is cut to the maximum.
+    // A larger leeway is cut to the maximum.
     let most = VerifierOptions::new().leeway(Duration::MAX);
     for claim in ["nbf", "iat"] {
         for (options, ahead, accepted) in [
