@@ -230,7 +230,7 @@ impl<R: Read + Seek> Archive<R> {
     /// A member need not be read to its end: the next call continues after it.
     ///
     /// # Errors
-    /// [`ArchiveError::Overlap`], [`ArchiveError::AllBytes`], or the error of a faulty directory.
+    /// [`ArchiveError::Overlap`] or [`ArchiveError::AllBytes`], or the error of a faulty directory.
     /// Afterwards the archive is at its end.
     pub fn next_member(&mut self) -> Result<Option<Member<'_>>, ArchiveError> {
         let (limits, left) = (self.limits, &self.left);

@@ -69,7 +69,7 @@ pub struct Notification {
     /// The period that the notification covers. `FrToDt`.
     #[element("FrToDt")]
     pub period: Option<DateTimePeriod>,
-    /// Set when the notification repeats or copies another. `CpyDplctInd`.
+    /// The mark of a notification that repeats or copies another. `CpyDplctInd`.
     #[element("CpyDplctInd")]
     pub copy_duplicate: Option<CopyDuplicate>,
     /// The system that the figures come from. `RptgSrc`.

@@ -69,7 +69,7 @@ pub struct Report {
     /// The period that the report covers. `FrToDt`.
     #[element("FrToDt")]
     pub period: Option<DateTimePeriod>,
-    /// Set when the report repeats or copies another. `CpyDplctInd`.
+    /// The mark of a report that repeats or copies another. `CpyDplctInd`.
     #[element("CpyDplctInd")]
     pub copy_duplicate: Option<CopyDuplicate>,
     /// The system that the figures come from. `RptgSrc`.

@@ -69,7 +69,7 @@ pub struct Statement {
     /// The period that the statement covers. `FrToDt`.
     #[element("FrToDt")]
     pub period: Option<DateTimePeriod>,
-    /// Set when the statement repeats or copies another. `CpyDplctInd`.
+    /// The mark of a statement that repeats or copies another. `CpyDplctInd`.
     #[element("CpyDplctInd")]
     pub copy_duplicate: Option<CopyDuplicate>,
     /// The system that the figures come from. `RptgSrc`.

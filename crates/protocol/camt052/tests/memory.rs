@@ -19,8 +19,8 @@ const EACH: usize = 20;
 /// Bytes of what is repeated in each document, about. Several, because how full a list is depends
 /// on how long it is.
 const SIZES: [usize; 7] = [0, 400, 1_000, 12_000, 60_000, 230_000, 300_000];
-/// No document of up to this many bytes is refused for its memory, though it were made of unknown
-/// elements.
+/// The length in bytes up to which no document is refused for its memory, even if it consists of
+/// unknown elements.
 const SHORT: usize = 1_100;
 static SIZE: AtomicUsize = AtomicUsize::new(0);
 
@@ -42,7 +42,7 @@ fn around(before: &str, repeated: &str, after: &str) -> String {
 
 const ACCOUNT: &str = "<Acct><Id><Othr><Id>1</Id></Othr></Id><Ccy>AUD</Ccy></Acct>";
 
-/// In a report, after its account.
+/// Returns a document with a text in a report, after its account.
 fn in_report(repeated: &str) -> String {
     around(ACCOUNT, repeated, "")
 }
@@ -51,13 +51,13 @@ fn entry(more: &str) -> String {
     format!("<Ntry>{AMOUNT}<Sts>BOOK</Sts><BkTxCd/>{more}</Ntry>")
 }
 
-/// In an element of an entry.
+/// Returns a document with a text in an element of an entry.
 fn in_entry(open: &str, repeated: &str, close: &str) -> String {
     let before = format!("{ACCOUNT}<Ntry>{AMOUNT}<Sts>BOOK</Sts><BkTxCd/>{open}");
     around(&before, repeated, &format!("{close}</Ntry>"))
 }
 
-/// In an element of a transaction.
+/// Returns a document with a text in an element of a transaction.
 fn in_transaction(open: &str, repeated: &str, close: &str) -> String {
     in_entry(
         &format!("<NtryDtls><TxDtls>{AMOUNT}{open}"),
@@ -328,7 +328,8 @@ const GOOD: [&str; 13] = [
 /// A way of reading.
 type Read = fn(&[u8]) -> Outcome;
 
-/// Nothing, or the limit that refused a document; none for another error.
+/// The result of reading: success, the limit that refused the document, or `None` for another
+/// error.
 type Outcome = Result<(), Option<LimitKind>>;
 
 fn outcome<T>(read: Result<T, ReadError>) -> Outcome {

@@ -92,7 +92,7 @@ pub struct LineAmounts {
     pub extras: Extras,
 }
 
-/// The kind of a line, of the list or proprietary.
+/// The kind of a line, by a code of the list or a proprietary one.
 ///
 /// `DocumentLineType1Choice` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]

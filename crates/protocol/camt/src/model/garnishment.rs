@@ -56,7 +56,7 @@ pub struct GarnishmentType {
     pub extras: Extras,
 }
 
-/// The kind of a garnishment, of the list or proprietary.
+/// The kind of a garnishment, by a code of the list or a proprietary one.
 ///
 /// `GarnishmentType1Choice` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]

@@ -9,12 +9,12 @@ use crate::*;
 #[element(type = "GroupHeader58")]
 #[non_exhaustive]
 pub struct GroupHeader {
-    /// The sender's identification of this message, up to 35 characters; not that of a report.
-    /// `MsgId`.
+    /// The sender's identification of this message, up to 35 characters; which is not that of a
+    /// report. `MsgId`.
     #[element("MsgId")]
     pub message_id: Text<35>,
-    /// When the message was made, with the offset it was written with, if any. `CreDtTm`, mandatory
-    /// in the schema; tolerant reading may miss it.
+    /// The time at which the message was made, with the offset that it was written with, if any.
+    /// `CreDtTm`, mandatory in the schema; optional in tolerant reading.
     #[element("CreDtTm", soft)]
     pub created_at: Option<IsoDateTime>,
     /// The recipient of the message, if that is not the account owner. `MsgRcpt`.
@@ -41,10 +41,10 @@ pub struct GroupHeader {
 #[element(type = "OriginalBusinessQuery1")]
 #[non_exhaustive]
 pub struct OriginalQuery {
-    /// The query's identification of itself. `MsgId`.
+    /// The identification of the query message. `MsgId`.
     #[element("MsgId")]
     pub message_id: Text<35>,
-    /// The query's kind of message. `MsgNmId`.
+    /// The message name of the query, which states its kind. `MsgNmId`.
     #[element("MsgNmId")]
     pub message_name: Option<Text<35>>,
     /// The time at which the query was made. `CreDtTm`.
@@ -55,14 +55,14 @@ pub struct OriginalQuery {
     pub extras: Extras,
 }
 
-/// The number of a page, and whether it is the last.
+/// The number of a page, and a mark of the last page.
 ///
 /// `Pagination` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
 #[element(type = "Pagination")]
 #[non_exhaustive]
 pub struct Pagination {
-    /// Counts from 1, in up to 5 digits. `PgNb`.
+    /// The number of the page from 1, in up to 5 digits. `PgNb`.
     #[element("PgNb")]
     pub page: Digits<1, 5>,
     /// True for the last page. `LastPgInd`.
@@ -101,7 +101,7 @@ pub struct MessageId {
     /// The kind of message. `MsgNmId`.
     #[element("MsgNmId")]
     pub message_name: Option<Text<35>>,
-    /// The message's identification of itself. `MsgId`.
+    /// The identification of the message. `MsgId`.
     #[element("MsgId")]
     pub message_id: Option<Text<35>>,
     /// The parts of the document here that are beyond the schema.
@@ -156,10 +156,10 @@ pub enum CopyDuplicate {
 #[element(type = "SequenceRange1Choice")]
 #[non_exhaustive]
 pub enum SequenceRanges {
-    /// From this number on. `FrSeq`.
+    /// All numbers from this one on. `FrSeq`.
     #[element("FrSeq")]
     From(Text<35>),
-    /// Up to this number. `ToSeq`.
+    /// All numbers up to this one. `ToSeq`.
     #[element("ToSeq")]
     To(Text<35>),
     /// The numbers in these ranges. `FrToSeq`.

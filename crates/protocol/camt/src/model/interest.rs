@@ -9,10 +9,10 @@ use crate::*;
 #[element(type = "AccountInterest3")]
 #[non_exhaustive]
 pub struct AccountInterest {
-    /// For the day or over night. `Tp`.
+    /// The kind of interest: for the day or overnight. `Tp`.
     #[element("Tp")]
     pub kind: Option<InterestType>,
-    /// The rates. Each may state the balances that it holds for. `Rate`.
+    /// The rates, each of which may state the balances that it applies to. `Rate`.
     #[element("Rate")]
     pub rates: Vec<InterestRate>,
     /// The period of the interest. `FrToDt`.
@@ -36,14 +36,14 @@ pub struct AccountInterest {
 #[element(type = "TransactionInterest3")]
 #[non_exhaustive]
 pub struct TransactionInterest {
-    /// With the tax on it. `TtlIntrstAndTaxAmt`.
+    /// The total of the interest with the tax on it. `TtlIntrstAndTaxAmt`.
     #[element("TtlIntrstAndTaxAmt", since = 3)]
     pub total: Option<Amount>,
-    /// Each item. `Rcrd`.
+    /// The items of interest one by one. `Rcrd`.
     #[element("Rcrd", since = 3)]
     pub records: Vec<InterestRecord>,
-    /// The amount of the interest. `Amt`, until version 02, and mandatory there; later ones have
-    /// records.
+    /// The amount of the interest. `Amt`, until version 02, and mandatory there; later versions
+    /// have records.
     #[element("Amt", soft, until = 2)]
     pub amount: Option<Amount>,
     /// The direction of the interest. `CdtDbtInd`, until version 02, and mandatory there.
@@ -76,10 +76,11 @@ pub struct InterestRecord {
     /// The amount, without a sign. `Amt`.
     #[element("Amt")]
     pub amount: Amount,
-    /// Credit if the owner earns it, debit if the owner owes it. `CdtDbtInd`.
+    /// The direction: credit if the owner earns the interest, debit if the owner owes it.
+    /// `CdtDbtInd`.
     #[element("CdtDbtInd")]
     pub direction: Direction,
-    /// For the day or over night. `Tp`.
+    /// The kind of interest: for the day or overnight. `Tp`.
     #[element("Tp")]
     pub kind: Option<InterestType>,
     /// The rate, as a percentage or in words. `Rate`.
@@ -99,7 +100,7 @@ pub struct InterestRecord {
     pub extras: Extras,
 }
 
-/// A rate of interest and the amounts it is for.
+/// A rate of interest, and the balances that it applies to.
 ///
 /// `Rate3` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
@@ -109,7 +110,7 @@ pub struct InterestRate {
     /// The rate, as a percentage or in words. `Tp`.
     #[element("Tp")]
     pub kind: RateType,
-    /// The balances that it holds for. `VldtyRg`.
+    /// The balances that the rate applies to. `VldtyRg`.
     #[element("VldtyRg")]
     pub validity: Option<Box<AmountRange>>,
     /// The parts of the document here that are beyond the schema.

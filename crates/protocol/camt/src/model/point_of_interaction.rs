@@ -131,7 +131,7 @@ pub struct DisplayCapabilities {
     pub extras: Extras,
 }
 
-/// An identification, its scheme and who issued it.
+/// An identification, its scheme and its issuer.
 ///
 /// `GenericIdentification1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]
@@ -353,7 +353,7 @@ pub enum PointOfInteractionIdIssuer {
     Other(UnknownCode),
 }
 
-/// For whom a display is.
+/// The people that a display is for.
 ///
 /// `UserInterface2Code` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Code)]

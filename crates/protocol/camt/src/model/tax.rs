@@ -90,7 +90,7 @@ pub struct RemittanceTax {
     pub extras: Extras,
 }
 
-/// To whom tax is paid.
+/// The receiver of tax.
 ///
 /// `TaxParty1` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Element)]

@@ -31,7 +31,7 @@ fn codes_have_their_names() {
                 "Charges",
             ],
         ),
-        // One sub-family may have a name of its own in a family.
+        // A sub-family may have a special name in one family.
         (
             code("SECU", "CASH", "STAM"),
             [

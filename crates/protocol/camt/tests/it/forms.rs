@@ -9,8 +9,8 @@ use bankrail_values::Decimal;
 /// balance, the sum of the booked entries, and the lines.
 type Group = (&'static str, [&'static str; 3], &'static [Line]);
 
-/// The content of a line: the signed amount of its entry, its own in the currency of the account,
-/// the status, the counterparty, `EndToEndId`, the text.
+/// The content of a line: the signed amount of its entry, its own amount in the currency of the
+/// account, the status, the counterparty, `EndToEndId`, and the text.
 type Line = [&'static str; 6];
 
 /// The encoding of the bytes.

@@ -1,6 +1,6 @@
 //! The messages of the family in all their versions, as a user of the crate sees them.
 
-// The helpers of tests say what they expect as the tests do.
+// Helpers of tests panic on unexpected results like the tests themselves.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod agreement;

@@ -276,7 +276,7 @@ fn there_and_back<M: Message>(xml: &str, from: u8, to: u8) -> Vec<String> {
 
     // No element is new, except elements whose content is lost.
     for (path, text) in &after {
-        // In place of an agent, the party is empty.
+        // A version without agents has an empty party in place of the agent.
         let around = &path[..path.len() - usize::from(path.ends_with(&[("Pty".to_owned(), 0)]))];
         let is_emptied = text.is_empty() && before.keys().any(|old| old.starts_with(around));
         if before.get(path) != Some(text) && !is_emptied {
@@ -404,7 +404,8 @@ impl Dropped {
         self.0.iter().filter(is_of).count()
     }
 
-    /// Returns the path of a remaining element with the numbers of the document before.
+    /// Returns the path of a remaining element with its numbers in the document before the
+    /// conversion.
     fn place_before(&self, path: &Path) -> Path {
         let mut place = Path::new();
         for (name, index) in path {

@@ -151,7 +151,7 @@ impl ReportBuilder {
             Ok(entries) if self.entries.is_empty() => self.entries = entries,
             Ok(entries) => self.entries.extend(entries),
             Err(error) => {
-                // Of several entries that failed, `build` returns the error of the first.
+                // If several entries failed, `build` returns the error of the first.
                 self.failed.get_or_insert(error.into());
             }
         }

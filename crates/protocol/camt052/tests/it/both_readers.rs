@@ -299,7 +299,7 @@ fn an_entry_that_ends_in_a_later_piece_is_waited_for() {
     // An end in memory, however it is spelled, is not waited for.
     let odd = report(&ENTRY.repeat(2_000).replace("</Ntry>", "</Ntry >"));
     let (outcome, scanned, _) = in_pieces(&odd, 1 << 20, ReadOptions::default(), true);
-    // Of two children of each entry, only where a piece ends within the start tag.
+    // Both children of each entry are scanned, except where a piece ends within a start tag.
     assert!(
         outcome.is_ok() && (4_000..=4 + 2 * 2_000).contains(&scanned),
         "{scanned}"

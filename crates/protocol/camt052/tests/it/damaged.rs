@@ -457,7 +457,7 @@ fn text_is_text_whatever_encoding_it_declares() {
         assert_eq!(slow, parsed);
         assert!(Document::parse_with(&bytes, &strict()).is_ok());
     }
-    // That of UTF-16 agrees with its declaration.
+    // The byte order mark of UTF-16 agrees with the declaration.
     let wide: Vec<u8> = format!("\u{feff}{}", xml.replace("ISO-8859-1", "UTF-16"))
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -533,7 +533,7 @@ fn what_is_no_report_is_named() {
             assert!(error.to_string().contains(words), "{words}: {error}");
         }
     }
-    // Other text is malformed XML, as before.
+    // Any other text is malformed XML.
     let error = Document::parse("hello").unwrap_err();
     assert!(
         matches!(error.kind(), ReadErrorKind::Malformed { .. }),

@@ -269,7 +269,7 @@ fn totals_of_entries() {
         assert_eq!(shown(&summary_of(&entries(&amounts)).unwrap()), expected);
     }
     assert!(summary_of(&entries(&[("1", Credit), ("1", Direction::from("BOTH"))])).is_none());
-    // More than the schema has digits for.
+    // The sum has more digits than the schema allows.
     let most = "9".repeat(18);
     assert!(summary_of(&entries(&[(&most, Credit)])).is_some());
     assert!(summary_of(&entries(&[(&most, Credit), ("1", Credit)])).is_none());

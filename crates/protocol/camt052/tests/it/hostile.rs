@@ -35,7 +35,7 @@ fn attributes(count: usize) -> String {
     numbered(count, |number, text| write!(text, " a{number}=''").unwrap())
 }
 
-/// Both ways of reading; the findings do not matter here.
+/// Reads a document whole and as a stream; the findings do not matter here.
 fn read(xml: &str, options: ReadOptions) -> Result<Parsed, ReadError> {
     let whole = Document::parse_with(xml, &options);
     let streamed: Result<Vec<_>, _> = EntryReader::new(xml.as_bytes(), options).collect();
@@ -228,7 +228,7 @@ fn what_is_kept_beyond_the_schema_is_bounded() {
     assert_eq!(parsed.document.reports[0].entries.len(), 100);
 }
 
-/// Three bytes may stand for a namespace of any length, in each entry again.
+/// Three bytes may stand for a namespace of any length in each entry.
 #[test]
 fn namespaces_that_kept_parts_take_along_are_bounded_in_all_of_a_document() {
     let declared = |bytes: usize| format!("<Document xmlns:long='{}'", "u".repeat(bytes));

@@ -1,6 +1,6 @@
 //! The public interface, as a user of the crate sees it.
 
-// The helpers of tests say what they expect as the tests do.
+// Helpers of tests panic on unexpected results like the tests themselves.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod access;

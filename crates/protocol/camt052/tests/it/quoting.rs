@@ -10,7 +10,7 @@ use std::mem::discriminant;
 const ENTRY: &str =
     r#"<Ntry><Amt Ccy="AUD">5.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts>BOOK</Sts><BkTxCd/></Ntry>"#;
 
-/// More than one text quotes: each of two names has at most 40 characters.
+/// The maximum length of an error text, which quotes at most two names of 40 characters each.
 const MOST: usize = 400;
 
 fn assert_short(text: &str) {
@@ -78,7 +78,7 @@ fn errors_quote_little_of_a_document() {
         format!("</{name}>"),
         format!("<{name}"),
     ] {
-        // As bytes, because text may declare any encoding.
+        // Reads bytes, because a text may declare any encoding.
         let error = Document::parse(xml.as_bytes())
             .map(|parsed| panic!("{:.500}", format!("{parsed:?}")))
             .unwrap_err();

@@ -111,7 +111,7 @@ fn the_counterparty_is_never_the_accounts_own_party() {
         ("DBIT", "", "Own 1", "They 2", "", Some("They")),
         ("CRDT", "", "Own 1", "They 2", RETURN, Some("They")),
         ("DBIT", "", "They 2", "Own 1", RETURN, Some("They")),
-        // Both marks are one return.
+        // Both marks together are still one return.
         ("DBIT", REVERSED, "They 2", "Own 1", RETURN, Some("They")),
         ("CRDT", REVERSED, "Own 1", "They 2", RETURN, Some("They")),
         // Without accounts, the roles decide.
@@ -139,7 +139,7 @@ fn the_counterparty_is_never_the_accounts_own_party() {
             .and_then(|held| held.id.as_str());
         assert_ne!(account, Some("1"), "{case}");
     }
-    // By the owner's name, where the parties have no accounts.
+    // If the parties have no accounts, the owner's name decides.
     let owned = |xml: String| {
         let xml = xml.replace(
             "<Ccy>AUD</Ccy></Acct>",
@@ -440,7 +440,7 @@ fn details_that_do_not_sum_up_to_their_entry_are_found() {
             vec![],
         ),
         ("", String::new(), vec![]),
-        // In two NtryDtls.
+        // The transactions are in two `NtryDtls`.
         (
             "",
             two("1000.00", "100.00", "") + &two("400.00", "26.00", ""),
@@ -573,7 +573,7 @@ fn a_closing_balance_that_does_not_follow_is_found_where_the_document_decides() 
             ten.clone(),
             gap("-100.00", "10.00", "-90.00", "90.00"),
         ),
-        // The balances of a whole statement on one of its pages, and an interim one at any time.
+        // One page has the balances of the whole statement, or an interim balance of any time.
         (page(1, false), wrong.clone(), ten.clone(), vec![]),
         (page(2, true), wrong.clone(), ten.clone(), vec![]),
         (

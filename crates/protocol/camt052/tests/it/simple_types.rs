@@ -6,8 +6,8 @@
 use bankrail_camt052::*;
 use bankrail_iso20022::__private::Simple;
 
-/// Names of types, texts that are of them and texts that are not, each list separated by blanks or
-/// by `|`.
+/// Rows of types: their names, valid texts and invalid texts, each list separated by blanks or by
+/// `|`.
 const TYPES: &[(&str, &str, &str)] = &[
     (
         "ActiveCurrencyAndAmount_SimpleType ActiveOrHistoricCurrencyAndAmount_SimpleType ImpliedCurrencyAndAmount",

@@ -1,4 +1,5 @@
-//! One entry after the other gives what a whole parse gives, however the bytes arrive.
+//! Reading entry by entry gives the same result as parsing the whole document, for any division of
+//! the bytes.
 
 use crate::findings::document;
 use crate::shared::shared;

@@ -303,7 +303,7 @@ fn elements_that_hold_nothing_are_kept_as_markup() {
         assert_eq!(parsed.findings[0].path, path);
         assert_eq!(parsed.document.reports[0].entries.len(), 1);
     }
-    // One that holds something, too.
+    // A balance with content is also kept as markup.
     let parsed = tolerant(&document("<Bal><Amt Ccy=\"AUD\">5.00</Amt></Bal>", ENTRY));
     assert_eq!(parsed.document.reports[0].balances, []);
 }
@@ -395,7 +395,7 @@ fn an_entry_that_cannot_be_read_is_kept_on_request() {
                 panic!()
             };
             assert_eq!(**kept, bad);
-            // Written back in its place, on request.
+            // The entry is written back in its place only on request.
             let Err(WriteError::Invalid { finding: refused }) = parsed.document.to_xml() else {
                 panic!("{xml}")
             };
@@ -452,7 +452,7 @@ fn sums_are_not_said_to_be_wrong_beside_an_entry_that_cannot_be_read() {
         checked.retain(|own| own.kind.name() != "Unreadable");
         assert_eq!(names(checked), expected);
         assert_eq!(names(parsed.findings), expected);
-        // Of the next report all is found again.
+        // All findings are made again for the next report.
         let both = xml.replace("</BkTo", &(own(&reports("6.00")) + "</BkTo"));
         let mut reader = EntryReader::new(both.as_bytes(), ReadOptions::default());
         let errors = reader.by_ref().filter(Result::is_err).count();

@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 /// The place of a text in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum In {
-    /// In an element of supplementary data, and in a narrative.
+    /// The text is in an element of supplementary data, and in a narrative.
     Content,
-    /// As the element of supplementary data.
+    /// The text is the element of supplementary data.
     Element,
-    /// Around a whole document, which stands at `@`.
+    /// The text is around a whole document, which stands at `@`.
     Document,
 }
 

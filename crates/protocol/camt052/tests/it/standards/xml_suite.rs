@@ -175,7 +175,7 @@ enum Form {
 struct Source {
     form: Form,
     mark: Vec<u8>,
-    /// From the beginning, the XML declaration.
+    /// The beginning up to the end of the XML declaration.
     declaration: Vec<u8>,
     rest: Vec<u8>,
     /// The rest, if it can be decoded.
@@ -196,7 +196,7 @@ impl Source {
         let (mark, after) = bytes.split_at(mark);
         let end = if after.starts_with(&encode(form, "<?xml")) {
             let end = encode(form, "?>");
-            // On a whole character of UTF-16.
+            // Searches at whole characters of UTF-16.
             let step = end.len() / 2;
             (0..after.len())
                 .step_by(step)
