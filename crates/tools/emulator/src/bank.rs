@@ -392,7 +392,7 @@ struct Webhooks {
 /// default schedule without jitter, and pauses a receiver only if the receiver asks for it.
 pub(crate) fn dispatcher_options() -> DispatcherOptions {
     DispatcherOptions::new()
-        // One delivery at a time, so that a test sees them in one order.
+        // Makes one delivery at a time, so that a test sees them in one order.
         .per_endpoint(1)
         .schedule(Schedule::new(DEFAULT_DELAYS, 0))
         .breaker(BreakerPolicy::new().failures(u32::MAX))

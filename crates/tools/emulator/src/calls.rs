@@ -63,8 +63,8 @@ impl Calls {
         while kept.bytes > MAX_BYTES {
             kept.drop_at(Some(0));
         }
-        // Sent under the lock, so that subscribers receive calls in order. An error means that
-        // nobody has subscribed.
+        // Sends the call under the lock, so that subscribers receive calls in order. An error means
+        // that nobody has subscribed.
         let _ = self.0.news.send(call);
     }
 

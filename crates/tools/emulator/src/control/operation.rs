@@ -546,7 +546,7 @@ const BY: Member = Member::text("by", "The name of the person who asks for it.")
 pub struct Member {
     /// The name of the member.
     pub name: &'static str,
-    /// The kind of its value.
+    /// The kind of the member's value.
     pub kind: MemberKind,
     /// True if the operation needs the member.
     pub is_required: bool,

@@ -229,7 +229,7 @@ async fn a_cursor_that_repeats_ends_the_walk() {
         bank.clear_faults();
         client.statements().page(&request).await.unwrap_err();
         request.cursor = None;
-        // From the first page on, all is as it was.
+        // A walk from the first page on works as usual.
         assert_eq!(
             client
                 .statements()
