@@ -161,8 +161,8 @@ fn described(operation: Operation) -> Command {
                 let arg = arg
                     .value_name("TEXT")
                     .required(member.is_required)
-                    // Not an option: the control refuses a negative amount with a reason, because a
-                    // debit is a kind of booking.
+                    // A negative number is not taken for an option: the control refuses a negative
+                    // amount with a reason, because a debit is a kind of booking.
                     .allow_negative_numbers(true);
                 match (member.values)() {
                     any if any.is_empty() => arg,

@@ -137,7 +137,7 @@ fn a_full_disk_is_named_and_nothing_is_left() {
     };
     let (few, many) = (of("few.xml", 500), of("many.xml", 5000));
     let to = folder.path("all.xml").to_str().unwrap().to_owned();
-    // Only files of 50 KiB can be written; one that grows further is an error, as on a full disk.
+    // Only files of 50 KiB can be written; a larger file is an error, as on a full disk.
     let shell = "trap '' XFSZ; ulimit -f 100; exec \"$@\"";
     let run = |file: &str| {
         let program = command().get_program().to_owned();

@@ -102,7 +102,7 @@ impl Guard {
     /// Gives the browser its cookie, and an address without the token.
     fn enter(&self) -> Response {
         let (name, value) = (&self.cookie_name, self.cookie.expose_secret());
-        // Not `Secure`, because the page is served over HTTP on loopback.
+        // The cookie is not `Secure`, because the page is served over HTTP on loopback.
         let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict");
         (
             StatusCode::SEE_OTHER,

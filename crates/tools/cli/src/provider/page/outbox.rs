@@ -50,13 +50,13 @@ fn state_name(state: &OutboxState) -> &'static str {
 
 /// The time of an entry's next delivery.
 enum Next {
-    /// Never, unless an operator acts.
+    /// The entry is never delivered unless an operator acts.
     Not,
     /// A worker is delivering it.
     UnderWay,
-    /// When the endpoint is resumed.
+    /// The entry is delivered when the endpoint is resumed.
     Stopped,
-    /// As soon as a worker is free.
+    /// The entry is delivered as soon as a worker is free.
     Due,
     At(Timestamp),
 }

@@ -101,7 +101,7 @@ impl Table {
         self.empty
     }
 
-    /// Prints what has been collected.
+    /// Prints the collected rows.
     pub(super) fn finish(&mut self, output: &mut Output) -> Result<(), Failure> {
         if self.empty {
             return output.line("no entries");

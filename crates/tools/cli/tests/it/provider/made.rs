@@ -57,7 +57,8 @@ fn without_descriptors_the_limit_is_to_be_raised_and_no_file_restored() {
     let folder = Folder::new();
     let data = text(&copy_of_data(&folder));
     let provider = ["provider", "--listen", "127.0.0.1:0", "--data", &data];
-    // Another file fails at each: the runtime's, the certificate, the audit's, the database.
+    // With each limit, another file fails: the runtime's, the certificate, the audit's, the
+    // database.
     for files in 5..=20 {
         let (code, err) = limited(&format!("-n {files}"), &provider);
         let advice = format!("raise the limit of open files (ulimit -n), found {files}\n");

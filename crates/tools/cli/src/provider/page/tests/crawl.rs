@@ -30,7 +30,7 @@ fn parse(page: &str) -> (Vec<String>, Vec<String>) {
     (elements, links)
 }
 
-/// Every page by its address, from the first one on.
+/// Returns every page by its address, from the first one on.
 async fn crawl(world: &World) -> BTreeMap<String, String> {
     let (mut pages, mut seen) = (BTreeMap::new(), BTreeSet::from(["/".to_owned()]));
     let mut open = vec!["/".to_owned()];
