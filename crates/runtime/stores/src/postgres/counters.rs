@@ -84,7 +84,9 @@ impl CounterStore for PostgresCounters {
                 let (decision, changed) = counts::charge(before, &charge, now)?;
                 match changed {
                     Some(state) => keep(session, &charge, &state, now).await?,
-                    None => drop(session.commit_with([]).await?),
+                    None => {
+                        session.commit_with([]).await?;
+                    }
                 }
                 Ok(decision)
             };
