@@ -173,7 +173,7 @@ fn a_refusal_is_one_line_with_what_to_do_next() {
     );
     let line = world.run(&["token"], &[]).failed(1);
     assert!(
-        line.contains("(HTML)") && line.contains("check the address"),
+        line.contains("found an HTML page") && line.contains("check the address"),
         "{line}"
     );
     assert_eq!(world.bank.faults_left(), []);
