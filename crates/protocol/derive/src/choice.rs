@@ -17,6 +17,8 @@ struct Choice {
     /// The last version whose schema has the content of the first alternative in place of the
     /// choice; 0 if there is none.
     bare_until: u8,
+    /// True if tolerant reading, too, refuses a document without any of the alternatives.
+    is_demanded: bool,
     alternatives: Vec<Alternative>,
     /// The variant for none of the alternatives.
     unknown: Ident,
@@ -56,7 +58,8 @@ impl Choice {
         let schema = schema_type(&mut own)?;
         let code_or_proprietary = own.flag("code_or_proprietary")?;
         let bare_until = version(&mut own, "bare_until")?;
-        own.finish("`type`, `code_or_proprietary` or `bare_until`")?;
+        let is_demanded = own.flag("demanded")?;
+        own.finish("`type`, `code_or_proprietary`, `bare_until` or `demanded`")?;
         let (mut alternatives, mut unknown) = (Vec::<Alternative>::new(), None);
         for variant in &data.variants {
             let mut arguments = Arguments::of(&variant.attrs, "element", variant.ident.span())?;
@@ -103,6 +106,7 @@ impl Choice {
             schema,
             code_or_proprietary,
             bare_until: bare_until.unwrap_or_default(),
+            is_demanded,
             alternatives,
             unknown,
         })
@@ -174,6 +178,29 @@ impl Choice {
             },
             quote!(version),
         );
+        let sound_leaf = bare(
+            quote! {
+                return match self {
+                    Self::#first(value) => #private::Node::is_sound_leaf(value, version),
+                    _ => false,
+                };
+            },
+            quote!(version),
+        )
+        .map(|sound_bare| {
+            quote! {
+                #[inline]
+                fn is_sound_leaf(&self, version: u8) -> bool {
+                    #sound_bare
+                    false
+                }
+            }
+        });
+        let otherwise = if self.is_demanded {
+            quote!(None)
+        } else {
+            quote!(Some(Self::#unknown))
+        };
         let check_bare = bare(
             quote! {
                 return match self {
@@ -247,7 +274,7 @@ impl Choice {
                             _ => from.refuse_second(FIELDS, index)?,
                         }
                     }
-                    from.chosen(chosen, FIELDS, Self::#unknown)
+                    from.chosen(chosen, FIELDS, #otherwise)
                 }
 
                 #[inline]
@@ -284,6 +311,8 @@ impl Choice {
                         Self::#unknown => false,
                     }
                 }
+
+                #sound_leaf
 
                 fn schema_type() -> #private::SchemaType {
                     #private::SchemaType {

@@ -161,7 +161,12 @@ pub enum Direction {
 ///
 /// `EntryStatus1Choice` of the schema.
 #[derive(Clone, Debug, PartialEq, Eq, Choice)]
-#[element(type = "EntryStatus1Choice", code_or_proprietary, bare_until = 6)]
+#[element(
+    type = "EntryStatus1Choice",
+    code_or_proprietary,
+    bare_until = 6,
+    demanded
+)]
 #[non_exhaustive]
 pub enum EntryStatus {
     /// A code of the list. `Cd`, and until version 06 the element itself.

@@ -267,6 +267,29 @@ fn a_status_may_be_proprietary_since_version_07() {
     }
 }
 
+/// Without a status nobody knows if the money has moved, so that tolerant reading refuses the
+/// entry, too.
+#[test]
+fn a_status_that_is_neither_a_code_nor_proprietary_is_refused() {
+    for version in [7, 8] {
+        let schema = Schema {
+            message: 52,
+            version,
+        };
+        for other in ["<Own>PDNG</Own>", "<Cd xmlns=\"urn:other\">PDNG</Cd>"] {
+            let xml = document(schema).replace("<Cd>PDNG</Cd>", other);
+            let error = AnyDocument::parse(&xml).unwrap_err();
+            assert!(error.path().ends_with("/Ntry[3]/Sts"), "{error}");
+            let kept = ReadOptions::default().keep_unreadable(true);
+            let parsed = AnyDocument::parse_with(&xml, &kept).unwrap();
+            let AnyDocument::Report(document) = parsed.document else {
+                panic!("a report")
+            };
+            assert_eq!(document.reports[0].entries.len(), 2);
+        }
+    }
+}
+
 #[test]
 fn an_agent_may_be_the_counterparty_since_version_07() {
     let schema = Schema {

@@ -49,7 +49,7 @@ const COLUMNS: [Column; 29] = [
         Cell::Text(text(of.entry.value_date.as_ref()).into())
     }),
     ("status", |of| {
-        Cell::Text(of.entry.status.to_string().into())
+        of.entry.status.as_str().unwrap_or("unknown").into()
     }),
     ("reversal", |of| {
         if of.entry.reversal == Some(true) {

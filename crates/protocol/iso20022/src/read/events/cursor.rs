@@ -420,22 +420,24 @@ impl Cursor<'_> {
         self.scanned
     }
 
-    /// Returns the result of a choice: an error if there was no alternative, known or unknown.
+    /// Returns the result of a choice. If there was no alternative, it is `unknown` where the
+    /// element has other content, and an error where it has none or without `unknown`.
     pub fn chosen<C>(
         &mut self,
         chosen: Option<C>,
         fields: &[Field],
-        unknown: C,
+        unknown: Option<C>,
     ) -> Result<C, Halt> {
         let choice = match chosen {
             Some(choice) => choice,
-            None if self.holds_element() => {
-                self.report(FindingKind::Missing {
-                    name: alternatives(fields, self.schema),
-                });
+            None => {
+                let name = alternatives(fields, self.schema);
+                let Some(unknown) = unknown.filter(|_| self.holds_element()) else {
+                    return Err(self.missing(name));
+                };
+                self.report(FindingKind::Missing { name });
                 unknown
             }
-            None => return Err(self.missing(alternatives(fields, self.schema))),
         };
         self.leave();
         Ok(choice)
