@@ -131,8 +131,10 @@ impl Made {
         let signed = |what: &str, kid: Option<&String>, by: Signer| {
             let kid = kid.map_or("$absent", String::as_str);
             let (forge, text) = (&provider.forge, invented.usual(kind).to_string());
-            let jws = forge.signed_by(&json!({ "kid": kid }), text.as_bytes(), by)?;
-            let jwe = forge.encrypted(&json!({}), jws.as_bytes())?;
+            // The headers are those of an ordinary message, so that the key alone is judged.
+            let headers = json!({ "kid": kid, "typ": "JWT" });
+            let jws = forge.signed_by(&headers, text.as_bytes(), by)?;
+            let jwe = forge.encrypted(&json!({ "cty": "JWT" }), jws.as_bytes())?;
             Ok::<_, JudgeError>(provider.carried(kind, what, jwe.compact()))
         };
         let made = match self {
