@@ -253,11 +253,15 @@ impl DirectoryFollower {
             .filter(|(code, accounts)| applied.get(*code) != Some(accounts))
             .map(|(code, accounts)| (code.clone(), accounts.clone()));
         let gone = applied.keys().filter(|code| !wanted.contains_key(*code));
-        let changed: Vec<AccountsOfCustomer> = changed
+        let mut changed: Vec<AccountsOfCustomer> = changed
             .chain(gone.map(|code| (code.clone(), Vec::new())))
             .collect();
-        let is_changed = |code: &CustomerCode| changed.iter().any(|(other, _)| other == code);
-        self.applied.refused.retain(|code, _| is_changed(code));
+        // In one order in all processes, so that no two of them wait for each other's customers,
+        // which a transaction of PostgreSQL locks one after the other.
+        changed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        self.applied
+            .refused
+            .retain(|code, _| wanted.get(code) != applied.get(code));
         let mut outcome = Ok(());
         for batch in changed.chunks(MAX_BATCH_CUSTOMERS) {
             if batch.len() > 1 && registrar.register(batch.to_vec()).await.is_ok() {
