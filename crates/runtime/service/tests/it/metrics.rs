@@ -3,6 +3,7 @@
 use crate::delivery::world::{Reply, World as DeliveryWorld};
 use crate::world::{API_KEY, SCOPES, World, statement_request, token_request};
 use axum::body::Body;
+use bankrail_service::delivery::BreakerPolicy;
 use http::Request;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use std::collections::BTreeMap;
@@ -217,4 +218,24 @@ async fn requests_for_documents_are_counted_under_documented_names() {
         assert_eq!(counted.get(metric), Some(&1.0), "{metric} in {counted:#?}");
     }
     assert_documented(&counted);
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn an_endpoint_that_is_paused_is_counted() {
+    let recorder = DebuggingRecorder::new();
+    let snapshotter = recorder.snapshotter();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let world = DeliveryWorld::with(|options| options.breaker(BreakerPolicy::new().failures(1)));
+    world.receiver.always(Reply::Status(500));
+    world.enqueue_one().await;
+    world.dispatcher.run_once().await.unwrap();
+    // The dispatcher publishes its gauges while it runs.
+    let turns = async {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+    };
+    world.dispatcher.run(turns).await;
+    let counted = counted(&snapshotter);
+    assert_eq!(counted.get("bankrail_delivery_open_circuits{}"), Some(&1.0));
 }
