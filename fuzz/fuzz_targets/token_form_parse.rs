@@ -112,7 +112,7 @@ fn judge_scopes(scopes: &ScopeSet) {
     assert_eq!(ScopeSet::parse(&scopes.to_string()).as_ref(), Ok(scopes));
     assert_eq!(ScopeSet::from_scopes(scopes.iter().cloned()).as_ref(), Ok(scopes));
     let all = scopes.granted_from(scopes).expect("the same");
-    assert!(all.scope_to_return().is_none() && all.into_scopes() == *scopes);
+    assert!(all.scope_to_return().is_none() && all.scopes() == scopes);
     for scope in scopes.iter() {
         assert!(scopes.contains(scope.as_str()) && scope.as_str().len() <= Scope::MAX_LENGTH);
         if let Some(access) = scope.access() {
