@@ -221,10 +221,10 @@ impl FromStr for Fault {
     type Err = ValueError;
 
     /// Reads a name such as `500`, `html` or `half-body`, for a command line: there are one or more
-    /// for each kind.
+    /// for each kind. The name of a kind, as the journal shows it, is its first fault.
     fn from_str(name: &str) -> Result<Self, ValueError> {
         let mut rows = NAMED.iter();
-        let known = rows.find(|(known, ..)| *known == name);
+        let known = rows.find(|(known, make, _)| *known == name || <&str>::from(&make()) == name);
         let fault = known.map(|(_, make, _)| make());
         fault.ok_or_else(|| ValueError::new("the name of a fault", name))
     }

@@ -30,7 +30,9 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Tells the life of this name, as [`Operation::Send`](crate::Operation::Send) sends it: a message
-/// a day. The same seed tells the same.
+/// a day. The same seed tells the same. `None` for a name other than `mandate`,
+/// `mandate-declined`, `mandate-expired`, `mandate-amended`, `mandate-ported`, `mandate-queried`,
+/// `payment`, `payment-same-day`, `payment-delayed`, `payment-rejected` and `bad-week`.
 #[must_use]
 pub fn story(name: &str, seed: u64, start: Timestamp) -> Option<Vec<Webhook>> {
     if name == "bad-week" {

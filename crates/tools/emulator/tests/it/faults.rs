@@ -497,7 +497,7 @@ async fn page_with(bank: &FakeBank, fault: Fault) -> Vec<String> {
     let request = StatementRequest::new(&bank.account());
     let page = bank.client().statements().page(&request).await.unwrap();
     page.entries()
-        .map(|entry| format!("{} {:?}", entry.narrative(), entry.status))
+        .map(|entry| format!("{} {}", entry.narrative(), entry.status))
         .collect()
 }
 
@@ -508,11 +508,11 @@ async fn pages_that_are_wrong_once() {
         &bank.account(),
         &FakeBooking::new("2.00 AUD").narrative("two"),
     );
-    let right = ["text Booked", "two Booked"];
+    let right = ["text BOOK", "two BOOK"];
     assert_eq!(page_with(&bank, Fault::MissingEntry).await, right[1..]);
     assert_eq!(
         page_with(&bank, Fault::PendingEntries).await,
-        ["text Pending", "two Pending"]
+        ["text PDNG", "two PDNG"]
     );
     assert_eq!(page_with(&bank, Fault::NextDay).await, [""; 0]);
     assert_eq!(page_with(&bank, Fault::Late(Duration::ZERO)).await, right);
