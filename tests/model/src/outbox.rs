@@ -479,31 +479,32 @@ pub enum Outcome {
 pub enum Action {
     /// Time passes. `Clock::now` of all parts.
     Tick,
-    /// `Shared::lease` in `dispatcher.rs`, its first half: `Outbox::release_all` of
+    /// `DispatcherState::lease` in `dispatcher.rs`, its first half: `Outbox::release_all` of
     /// `LeaseOwners::unanswered`, then `LeaseOwners::given_back`.
     GiveBack(usize, Answer),
-    /// `Shared::lease` in `dispatcher.rs`, its second half: `LeaseOwners::ask`, `Outbox::lease` of
-    /// these entries, `LeaseOwners::answered`. Then `Shared::lease_into` starts a task for each.
+    /// `DispatcherState::lease` in `dispatcher.rs`, its second half: `LeaseOwners::ask`,
+    /// `Outbox::lease` of these entries, `LeaseOwners::answered`. Then
+    /// `DispatcherState::lease_into` starts a task for each.
     Lease(usize, u8, Answer),
     /// The same, but the store makes the lease later or never; the dispatcher sees an error.
     AskLate(usize),
     /// The store makes the late lease.
     LateLease(u8),
-    /// `Shared::post` and `judge` in `dispatcher/deliver.rs`, then `Breaker::after` in `breaker.rs`
-    /// with `BreakerPolicy::failures(1)`, and `Schedule::after_failure` of `Shared::next`.
+    /// `DispatcherState::post` and `judge` in `dispatcher/deliver.rs`, then `Breaker::after` in
+    /// `breaker.rs` with `BreakerPolicy::failures(1)`, and `Schedule::after_failure` of `DispatcherState::next`.
     Post(usize, usize, Outcome),
-    /// `Shared::hold` in `dispatcher/deliver.rs`: `Outbox::hold_endpoint`, once.
+    /// `DispatcherState::hold` in `dispatcher/deliver.rs`: `Outbox::hold_endpoint`, once.
     Hold(usize, usize, Answer),
-    /// `Shared::next` in `dispatcher/deliver.rs`, after 410: `Outbox::stop_endpoint`, once.
+    /// `DispatcherState::next` in `dispatcher/deliver.rs`, after 410: `Outbox::stop_endpoint`, once.
     Stop(usize, usize, Answer),
-    /// `end_lease` in `dispatcher/leases.rs`: `Outbox::record`, repeated until it is answered.
+    /// `end_lease` in `dispatcher/deliver.rs`: `Outbox::record`, repeated until it is answered.
     Record(usize, usize, Answer),
     /// The same, but the store executes it later or never; the dispatcher gives up, as at the end
     /// of the lease.
     AskRecordLate(usize, usize),
     /// The store executes the late record.
     LateRecord,
-    /// `Shared::look_for_returned` in `dispatcher/returned.rs`: `Transport::is_up`, then
+    /// `DispatcherState::look_for_returned` in `dispatcher/returned.rs`: `Transport::is_up`, then
     /// `Outbox::retry_endpoint`. The model does it at any time, also without a failure before.
     Look(usize),
     /// The process ends and is started again.

@@ -127,7 +127,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 bankrail_values::options! {
-    /// Options of [`Receivers`](super::Receivers).
+    /// Options of [`Receivers`].
     #[derive(Clone, Debug)]
     pub struct ReceiversOptions {
         /// The header that carries the API key. Default: `apikey` (Default: "Webhooks").
@@ -165,7 +165,7 @@ bankrail_values::options! {
         /// Default: none; such a message is refused.
         ///
         /// Give the opener the keys of the same source: it may be a
-        /// [`KeyFolder`](super::keys::KeyFolder) or, with the feature `jwks-url`, a `JwksUrl`.
+        /// [`KeyFolder`](keys::KeyFolder) or, with the feature `jwks-url`, a `JwksUrl`.
         sender_keys(Arc<dyn SenderKeys> => Some): Option<Arc<dyn SenderKeys>> = None,
         /// The archive for the bodies of deliveries that have the API key and are refused with a
         /// status from 400 to 499, each with the reason. Default: nowhere.

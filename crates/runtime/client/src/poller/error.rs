@@ -12,7 +12,7 @@ use std::fmt;
 #[non_exhaustive]
 pub enum PollError {
     /// No statement, or none that can be read to its end, and asking again cannot help.
-    #[error("there is no statement of the account")]
+    #[error("there is no statement of the account, or none that can be read to its end")]
     Statement(#[source] CallError),
     /// The handler failed each time that it was given a page.
     #[error("the handler failed {times} times")]

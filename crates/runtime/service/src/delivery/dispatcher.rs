@@ -16,7 +16,6 @@ use super::endpoint::Endpoints;
 use super::snapshot::DispatcherSnapshot;
 use super::transport::Transport;
 use super::{BreakerPolicy, RecordedRequests};
-
 use bankrail_http::{
     __private::{FORGET_EVERY, Recurring},
     CpuPool,

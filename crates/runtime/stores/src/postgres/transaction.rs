@@ -42,9 +42,11 @@ const READ: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// # -> Result<(), Box<dyn std::error::Error>> {
 /// use bankrail_stores::postgres::InTransaction;
 ///
-/// let transaction = client.transaction().await?; transaction.execute("INSERT INTO settled
-/// (message) VALUES ($1)", &[&message.message_id.to_string()]).await?;
-/// InTransaction::of(&transaction).enqueue(message, now).await?; transaction.commit().await?;
+/// let transaction = client.transaction().await?;
+/// let insert = "INSERT INTO settled (message) VALUES ($1)";
+/// transaction.execute(insert, &[&message.message_id.to_string()]).await?;
+/// InTransaction::of(&transaction).enqueue(message, now).await?;
+/// transaction.commit().await?;
 /// # Ok(())
 /// # }
 /// ```

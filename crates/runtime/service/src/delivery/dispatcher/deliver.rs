@@ -6,7 +6,6 @@ use super::super::transport::{
     TransportErrorKind, TransportRequest, TransportResponse, is_of_gateway,
 };
 use super::{DispatcherState, Leased, MissingAcknowledgement, measure};
-
 use bankrail_http::__private::RetryAfter;
 use bankrail_http::tls::TlsFault;
 use bankrail_mailbox::{
