@@ -294,7 +294,8 @@ impl Outbox for ModelOutbox {
                 && !state.stopped.iter().any(|s| s.endpoint == *endpoint)
         });
         let next = running.map(|stored| {
-            let next = stored.lease.map_or(stored.entry.due, |lease| lease.until);
+            let due = stored.entry.due;
+            let next = stored.lease.map_or(due, |lease| due.max(lease.until));
             let held = state
                 .circuits
                 .get(&stored.entry.message.endpoint)
