@@ -1,4 +1,4 @@
-//! The four webhook receivers, as an axum [`Router`](axum::Router) and as plain tower services, and
+//! The four webhook receivers, as an axum [`Router`] and as plain tower services, and
 //! the worker that handles the stored messages (Specification: "Webhook receivers").
 //!
 //! A delivery passes, in this order: the API key, the size limit, the headers, the envelope,
@@ -82,7 +82,7 @@
 //!
 //! Handled messages stay stored, so that duplicates are recognised. They stay without end, unless
 //! [`ReceiversOptions::retention`] or a retention of the inbox is set, or the caller runs
-//! [`Inbox::forget`](bankrail_mailbox::Inbox::forget). Keep them longer than a sender delivers a
+//! [`Inbox::forget`]. Keep them longer than a sender delivers a
 //! message: published schedules take some three days, and a sender may resend dead letters later.
 //! Messages that are older than the retention are refused, because the inbox would treat a
 //! forgotten one as new. Dead letters of the inbox stay until they are resent.
