@@ -7,6 +7,7 @@ use bankrail_service::delivery::BreakerPolicy;
 use http::Request;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Returns the metrics with their labels as text, and their values; the value of a histogram is its
@@ -229,7 +230,8 @@ async fn an_endpoint_that_is_paused_is_counted() {
     world.receiver.always(Reply::Status(500));
     world.enqueue_one().await;
     world.dispatcher.run_once().await.unwrap();
-    // The dispatcher publishes its gauges while it runs.
+    // The dispatcher publishes its gauges while it runs, and tries a receiver again that is up.
+    world.receiver.up.store(false, Ordering::SeqCst);
     let turns = async {
         for _ in 0..100 {
             tokio::task::yield_now().await;
