@@ -783,6 +783,14 @@ async fn what_a_clock_was_ahead_by_is_undone(inbox: &impl Inbox) {
                 .expect("complete")
         );
     }
+    let due = receive(250, 0).await;
+    assert_eq!(lease_of(5, 1_000_000, 0).await, [due]);
+    assert_eq!(inbox.recall(at(3_600), at(5)).await.expect("recall"), 1);
+    assert_eq!(
+        lease_of(6, 10, 3).await,
+        [due],
+        "what was due before a recall stays due if the clock steps back once more"
+    );
 }
 
 async fn all_leases_of_an_owner_are_given_back(inbox: &impl Inbox) {

@@ -69,13 +69,16 @@ const DEAD_LETTERS: &str =
     WHERE finished.state = 'dead_letter' AND finished.entry > $1
     ORDER BY finished.entry LIMIT $2";
 
+// Waits for what is left: the time at which the entry is due, and the end of a lease that is
+// believed.
 const RECALL: &str = "WITH chosen AS (
         SELECT entry FROM bankrail_inbox_queue WHERE waits IS NOT NULL AND waits > $1
         FOR UPDATE SKIP LOCKED)
     UPDATE bankrail_inbox_queue
     SET due = CASE WHEN due > $1 THEN $2 ELSE due END,
         owner = CASE WHEN until <= $1 THEN owner END, until = CASE WHEN until <= $1 THEN until END,
-        waits = CASE WHEN until <= $1 THEN greatest(until, $2) ELSE $2 END,
+        waits = greatest(CASE WHEN due > $1 THEN $2 ELSE due END,
+            CASE WHEN until <= $1 THEN until END),
         changed = (SELECT CASE WHEN txid_visible_in_snapshot(txid_current(), seen)
             THEN 9223372036854775807 ELSE txid_current() END
             FROM bankrail_inbox_cursor ORDER BY number DESC LIMIT 1)

@@ -88,10 +88,13 @@ const RELEASE_ALL: &str = "UPDATE bankrail_inbox SET owner = NULL, until = NULL,
     WHERE state = 'pending' AND waits IS NOT NULL
         AND hex(owner) IN (SELECT value FROM json_each(?1)))";
 
+// Waits for what is left: the time at which the entry is due, and the end of a lease that is
+// believed. Without such a lease, the second value is not later than the first.
 const RECALL: &str = "UPDATE bankrail_inbox SET due = CASE WHEN due > ?1 THEN ?2 ELSE due END,
     owner = CASE WHEN until > ?1 THEN NULL ELSE owner END,
     until = CASE WHEN until > ?1 THEN NULL ELSE until END,
-    waits = CASE WHEN until <= ?1 THEN max(until, ?2) ELSE ?2 END
+    waits = max(CASE WHEN due > ?1 THEN ?2 ELSE due END,
+        CASE WHEN until <= ?1 THEN until ELSE min(due, ?2) END)
     WHERE id IN (SELECT id FROM bankrail_inbox
         WHERE state = 'pending' AND waits IS NOT NULL AND waits > ?1)";
 
