@@ -18,25 +18,28 @@ use bankrail_webhook::{DeliveryHeaders, Priority};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A life's name, and its steps: a message a day.
-type Life<Story> = (&'static str, &'static [fn(&mut Story) -> Webhook]);
+/// The name of a story, and its steps, each of which is a message on the next day.
+type NamedSteps<Story> = (&'static str, &'static [fn(&mut Story) -> Webhook]);
 
-/// The names of all lives, and at last that of the bad week: payments that are rejected and
-/// delayed, mandates that are declined and expire, and a case that is opened again.
+/// Returns the names of all stories. The last one, the bad week, joins others: payments that are
+/// rejected and delayed, mandates that are declined and expire, and a case that is opened again.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    let mandates = mandate::LIVES.into_iter().map(|(name, _)| name);
-    let payments = payment::LIVES.into_iter().map(|(name, _)| name);
+    let mandates = mandate::STORIES.into_iter().map(|(name, _)| name);
+    let payments = payment::STORIES.into_iter().map(|(name, _)| name);
     mandates.chain(payments).chain(["bad-week"])
 }
 
-/// Tells the life of this name, as [`Operation::Send`](crate::Operation::Send) sends it: a message
-/// a day. The same seed tells the same. `None` for a name other than `mandate`,
-/// `mandate-declined`, `mandate-expired`, `mandate-amended`, `mandate-ported`, `mandate-queried`,
-/// `payment`, `payment-same-day`, `payment-delayed`, `payment-rejected` and `bad-week`.
+/// Returns the messages of the story with this name, as
+/// [`Operation::Send`](crate::Operation::Send) sends them: the first at `start`, then one a day.
+/// The same seed gives the same messages.
+///
+/// Returns `None` for a name other than `mandate`, `mandate-declined`, `mandate-expired`,
+/// `mandate-amended`, `mandate-ported`, `mandate-queried`, `payment`, `payment-same-day`,
+/// `payment-delayed`, `payment-rejected` and `bad-week`.
 #[must_use]
 pub fn story(name: &str, seed: u64, start: Timestamp) -> Option<Vec<Webhook>> {
     if name == "bad-week" {
-        let lives = [
+        let names = [
             "payment-rejected",
             "mandate-declined",
             "payment-rejected",
@@ -44,17 +47,17 @@ pub fn story(name: &str, seed: u64, start: Timestamp) -> Option<Vec<Webhook>> {
             "payment-delayed",
             "mandate-expired",
         ];
-        let told = lives.iter().zip(0..);
-        let told = told.filter_map(|(life, other)| story(life, seed.wrapping_add(other), start));
+        let told = names.iter().zip(0..);
+        let told = told.filter_map(|(name, other)| story(name, seed.wrapping_add(other), start));
         let mut told: Vec<_> = told.flatten().collect();
         told.sort_by_key(|webhook| webhook.message.creation_date_time());
         return Some(told);
     }
     let clock = Arc::new(ManualClock::new(start));
-    if let Some((_, steps)) = mandate::LIVES.iter().find(|(known, _)| *known == name) {
+    if let Some((_, steps)) = mandate::STORIES.iter().find(|(known, _)| *known == name) {
         return Some(tell(MandateStory::new(seed, clock.clone()), &clock, steps));
     }
-    let (_, steps) = payment::LIVES.iter().find(|(known, _)| *known == name)?;
+    let (_, steps) = payment::STORIES.iter().find(|(known, _)| *known == name)?;
     Some(tell(PaymentStory::new(seed, clock.clone()), &clock, steps))
 }
 
@@ -121,5 +124,5 @@ fn user() -> MpsUserId {
         .expect("a constant of at most 10 characters")
 }
 
-/// The times between the messages of a whole life.
+/// The time between two messages of a story.
 const STEP_INTERVAL: Duration = Duration::from_secs(24 * 3600);

@@ -1,6 +1,6 @@
 //! The story of a mandate.
 
-use super::{Life, Teller, user};
+use super::{NamedSteps, Teller, user};
 use crate::webhook::Webhook;
 use bankrail_values::{Clock, HyphenatedUuid, Timestamp};
 use bankrail_webhook::history::MandateState;
@@ -60,8 +60,8 @@ struct Case {
     is_reopened: bool,
 }
 
-/// The lives of mandates that [`story`](super::story) tells.
-pub(super) const LIVES: [Life<MandateStory>; 6] = [
+/// The stories of mandates that [`story`](super::story) tells.
+pub(super) const STORIES: [NamedSteps<MandateStory>; 6] = [
     (
         "mandate",
         &[

@@ -1,6 +1,6 @@
 //! The story of a payment.
 
-use super::{Life, STEP_INTERVAL, Teller, user};
+use super::{NamedSteps, STEP_INTERVAL, Teller, user};
 use crate::webhook::Webhook;
 use bankrail_values::{Clock, Date, Money, Timestamp};
 use bankrail_webhook::history::PaymentState;
@@ -39,8 +39,8 @@ pub struct PaymentStory {
     original: String,
 }
 
-/// The lives of payments that [`story`](super::story) tells.
-pub(super) const LIVES: [Life<PaymentStory>; 4] = [
+/// The stories of payments that [`story`](super::story) tells.
+pub(super) const STORIES: [NamedSteps<PaymentStory>; 4] = [
     (
         "payment",
         &[

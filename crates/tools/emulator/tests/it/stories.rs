@@ -19,7 +19,7 @@ fn life(name: &str) -> Vec<Webhook> {
     story(name, 7, start()).unwrap()
 }
 
-const MANDATE_LIVES: [(&str, MandateState); 6] = [
+const MANDATE_STORIES: [(&str, MandateState); 6] = [
     ("mandate", MandateState::Cancelled),
     ("mandate-declined", MandateState::Cancelled),
     ("mandate-expired", MandateState::Cancelled),
@@ -28,7 +28,7 @@ const MANDATE_LIVES: [(&str, MandateState); 6] = [
     ("mandate-queried", MandateState::Active),
 ];
 
-const PAYMENT_LIVES: [(&str, usize, PaymentState); 4] = [
+const PAYMENT_STORIES: [(&str, usize, PaymentState); 4] = [
     ("payment", 3, PaymentState::Settled),
     ("payment-rejected", 3, PaymentState::Rejected),
     ("payment-same-day", 1, PaymentState::Settled),
@@ -46,7 +46,7 @@ fn apply(history: &mut MandateHistory, webhook: &Webhook) -> Observation {
 
 #[test]
 fn a_mandates_history_is_complete_at_each_step() {
-    for (name, end) in MANDATE_LIVES {
+    for (name, end) in MANDATE_STORIES {
         let life = life(name);
         let mut history = MandateHistory::new();
         for webhook in &life {
@@ -90,7 +90,7 @@ fn the_state_of_a_story_is_that_of_the_history() {
 
 #[test]
 fn a_payments_history_reaches_its_end() {
-    for (name, count, end) in PAYMENT_LIVES {
+    for (name, count, end) in PAYMENT_STORIES {
         let life = life(name);
         let mut history = PaymentHistory::new();
         for webhook in &life {
@@ -105,8 +105,8 @@ fn a_payments_history_reaches_its_end() {
 
 #[test]
 fn each_message_can_be_sent_and_is_a_message_of_its_own() {
-    let mandates = MANDATE_LIVES.map(|(name, _)| name).into_iter();
-    let payments = PAYMENT_LIVES.map(|(name, ..)| name);
+    let mandates = MANDATE_STORIES.map(|(name, _)| name).into_iter();
+    let payments = PAYMENT_STORIES.map(|(name, ..)| name);
     for life in mandates.chain(payments).map(life) {
         let (mut ids, mut last) = (BTreeSet::<HyphenatedUuid>::new(), None);
         let mut keys: Vec<DuplicateKey> = Vec::new();
