@@ -491,11 +491,13 @@ pub enum Action {
     /// The store makes the late lease.
     LateLease(u8),
     /// `DispatcherState::post` and `judge` in `dispatcher/deliver.rs`, then `Breaker::after` in
-    /// `breaker.rs` with `BreakerPolicy::failures(1)`, and `Schedule::after_failure` of `DispatcherState::next`.
+    /// `breaker.rs` with `BreakerPolicy::failures(1)`, and `Schedule::after_failure` of
+    /// `DispatcherState::next`.
     Post(usize, usize, Outcome),
     /// `DispatcherState::hold` in `dispatcher/deliver.rs`: `Outbox::hold_endpoint`, once.
     Hold(usize, usize, Answer),
-    /// `DispatcherState::next` in `dispatcher/deliver.rs`, after 410: `Outbox::stop_endpoint`, once.
+    /// `DispatcherState::next` in `dispatcher/deliver.rs`, after 410: `Outbox::stop_endpoint`,
+    /// once.
     Stop(usize, usize, Answer),
     /// `end_lease` in `dispatcher/deliver.rs`: `Outbox::record`, repeated until it is answered.
     Record(usize, usize, Answer),

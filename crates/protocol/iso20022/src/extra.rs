@@ -135,8 +135,8 @@ impl Extras {
         self.0.as_ref().map_or(&[], |parts| parts.as_slice())
     }
 
-    /// Returns true if there is an element of a name directly in the sequence, such as an entry that
-    /// could not be read.
+    /// Returns true if there is an element of a name directly in the sequence, such as an entry
+    /// that could not be read.
     #[must_use]
     pub fn has_element(&self, name: &str) -> bool {
         let is_named = |xml: &str| element_name(xml).rsplit(':').next() == Some(name);

@@ -126,7 +126,8 @@ impl DeliveryHeaders {
     /// Checks the headers of a delivery against the specification's table.
     ///
     /// # Errors
-    /// [`DeliveryHeaderError`] if a required header is absent, or a present one is not allowed for this kind of message.
+    /// [`DeliveryHeaderError`] if a required header is absent, or a present one is not allowed for
+    /// this kind of message.
     pub fn check(&self, kind: MessageKind) -> Result<(), DeliveryHeaderError> {
         let echoed = [
             (REQUEST_KEY, self.request_key),
@@ -175,7 +176,8 @@ impl DeliveryHeaders {
     /// - A header that this kind of message does not have is a finding, and is kept.
     ///
     /// # Errors
-    /// [`DeliveryHeaderError`] if a required header is absent, malformed, or present twice with different values.
+    /// [`DeliveryHeaderError`] if a required header is absent, malformed, or present twice with
+    /// different values.
     pub fn parse<'a>(
         kind: MessageKind,
         headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,

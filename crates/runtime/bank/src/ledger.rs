@@ -117,8 +117,8 @@ impl<S: Engine> SqlLedger<S> {
     /// account exists already; its balance then stays.
     ///
     /// # Errors
-    /// [`AccountError`]: another currency than the account has, a currency that ISO 4217 does not list, a balance with
-    /// more digits than a statement can carry, or a failure of the store.
+    /// [`AccountError`]: another currency than the account has, a currency that ISO 4217 does not
+    /// list, a balance with more digits than a statement can carry, or a failure of the store.
     pub async fn open_account(
         &self,
         account: &AccountId,

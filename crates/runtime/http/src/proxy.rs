@@ -46,9 +46,9 @@ impl Proxy {
         })
     }
 
-    /// Sets the hosts that are called without the proxy, separated by commas as in `NO_PROXY`: names
-    /// with all names below them (`bank.internal`, `.bank.internal` and `*.bank.internal` are the
-    /// same), addresses, networks such as `10.0.0.0/8`, or `*` for all.
+    /// Sets the hosts that are called without the proxy, separated by commas as in `NO_PROXY`:
+    /// names with all names below them (`bank.internal`, `.bank.internal` and `*.bank.internal` are
+    /// the same), addresses, networks such as `10.0.0.0/8`, or `*` for all.
     ///
     /// # Errors
     /// [`ProxyError`] for any other text, such as one with a port.

@@ -22,8 +22,8 @@ pub struct Judgement {
     more: Vec<String>,
 }
 
-/// The kinds of defects in the order in which they are to be mended: the demand of a row, how its id
-/// begins, and what a failure of it means. The first that fits is the kind of a row.
+/// The kinds of defects in the order in which they are to be mended: the demand of a row, how its
+/// id begins, and what a failure of it means. The first that fits is the kind of a row.
 const DEFECTS: [(Demand, &[&str], &str); 12] = [
     (
         Demand::Service,

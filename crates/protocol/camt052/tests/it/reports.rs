@@ -842,8 +842,8 @@ fn real_documents_give_no_false_finding_of_sums() {
         found.extend(sums.map(|finding| format!("{name}: {}", finding.kind)));
     }
     assert!(read > 25, "{read} documents");
-    // The one pays in dollars from an account in kronor; the other was made from a document with one
-    // transaction, by a second one.
+    // The one pays in dollars from an account in kronor; the other was made from a document with
+    // one transaction, by a second one.
     found.sort();
     assert_eq!(
         found,

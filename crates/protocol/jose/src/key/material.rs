@@ -21,8 +21,8 @@ pub enum KeyMaterial {
 }
 
 impl KeyMaterial {
-    /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, a JWK or a JWK set, and with the
-    /// feature `x509` a certificate. A PEM file may hold a private key beside its certificate.
+    /// Reads PEM and DER of PKCS#1, PKCS#8 and SubjectPublicKeyInfo, a JWK or a JWK set, and with
+    /// the feature `x509` a certificate. A PEM file may hold a private key beside its certificate.
     ///
     /// # Errors
     /// [`KeyError`] if the bytes are none of these, or if the key in them is not acceptable.

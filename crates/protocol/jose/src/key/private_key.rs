@@ -27,8 +27,8 @@ impl PrivateKey {
     /// of other kinds beside it, such as its certificate, are not read.
     ///
     /// # Errors
-    /// [`KeyError`] unless there is one such block with an acceptable key; [`KeyError::Encrypted`] if
-    /// it needs a pass phrase.
+    /// [`KeyError`] unless there is one such block with an acceptable key; [`KeyError::Encrypted`]
+    /// if it needs a pass phrase.
     pub fn from_pem(text: &str) -> Result<Self, KeyError> {
         match pem::decode(text, |label| label.ends_with("PRIVATE KEY"))? {
             ("PRIVATE KEY", der) => Self::from_pkcs8_der(&der),

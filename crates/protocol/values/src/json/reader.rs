@@ -274,7 +274,8 @@ fn duplicate(name: &str, at: usize) -> Box<JsonError> {
     Box::new(JsonError::new(JsonErrorKind::DuplicateMember, at)).inside(name)
 }
 
-/// Finds duplicates by sorting, for objects with more than [`MAX_SCANNED_MEMBERS`] members of `text`.
+/// Finds duplicates by sorting, for objects with more than [`MAX_SCANNED_MEMBERS`] members of
+/// `text`.
 fn refuse_duplicates(members: &[JsonMember<'_>], text: &str) -> Fallible<()> {
     let mut sorted: Vec<&JsonMember<'_>> = members.iter().collect();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));

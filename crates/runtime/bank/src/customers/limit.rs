@@ -31,7 +31,8 @@ pub struct LimitOverride {
 }
 
 impl LimitOverride {
-    /// Creates limits for calls of this type: one to three windows of an hour, a minute or a second.
+    /// Creates limits for calls of this type: one to three windows of an hour, a minute or a
+    /// second.
     ///
     /// # Errors
     /// [`LimitOverrideError`] for no window, a window of another length, or two of one length.

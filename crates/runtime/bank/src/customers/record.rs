@@ -52,8 +52,8 @@ impl CustomerRecord {
         }
     }
 
-    /// Sets the customer's limits in `limits`, over the defaults of all customers. Earlier limits of
-    /// this customer for the same call types are replaced.
+    /// Sets the customer's limits in `limits`, over the defaults of all customers. Earlier limits
+    /// of this customer for the same call types are replaced.
     ///
     /// # Errors
     /// [`PolicyError`] if the limits of all customers have windows of other lengths than the

@@ -77,7 +77,8 @@ impl CertificateFiles {
         })))
     }
 
-    /// Makes the configuration of a [`Server`](super::Server) that shows the certificate in force: TLS
+    /// Makes the configuration of a [`Server`](super::Server) that shows the certificate in force:
+    /// TLS
     /// 1.2 and 1.3, with the process's crypto provider if one is installed and AWS-LC otherwise.
     ///
     /// # Errors

@@ -641,7 +641,8 @@ async fn a_proved_request_that_is_refused_counts_as_the_customers_own() {
     );
 }
 
-/// Default: "Token endpoint". The option's error body; the other tests of this file use that of RFC 6749.
+/// Default: "Token endpoint". The option's error body; the other tests of this file use that of RFC
+/// 6749.
 #[tokio::test]
 async fn error_bodies_of_the_statement_exchange_by_option() {
     let world = World::with(|options| options.token_error_body(TokenErrorStyle::Statement));

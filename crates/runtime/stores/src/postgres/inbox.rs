@@ -241,8 +241,8 @@ impl PostgresStore {
     }
 }
 
-/// Returns the next `limit` readable entries of an operator's query. The parameters of the query are
-/// the number before the page, a limit and `further`.
+/// Returns the next `limit` readable entries of an operator's query. The parameters of the query
+/// are the number before the page, a limit and `further`.
 pub(super) async fn readable_page<T: FromRow>(
     session: Session<'_>,
     sql: &'static str,

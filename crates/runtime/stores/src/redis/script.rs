@@ -65,7 +65,8 @@ impl<C: ConnectionLike + Clone> Server<C> {
         &self,
         answer: impl Future<Output = Result<T, RedisError>>,
     ) -> Result<T, StoreError> {
-        // The whole call is bounded, connecting included, because a server that hangs answers nothing.
+        // The whole call is bounded, connecting included, because a server that hangs answers
+        // nothing.
         match tokio::time::timeout(self.timeout, answer).await {
             Ok(answer) => answer.map_err(|error| StoreError::new(kind_of(&error), error)),
             Err(elapsed) => Err(StoreError::new(StoreErrorKind::Timeout, elapsed)),

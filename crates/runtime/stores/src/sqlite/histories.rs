@@ -61,8 +61,8 @@ pub(super) const DAILY: &[&str] = &[
     FORGET,
 ];
 
-/// The histories of a [`SqliteStore`](super::SqliteStore). To fold a message in the transaction of the inbox, use
-/// [`Transaction::apply_history`] in the work of a handler.
+/// The histories of a [`SqliteStore`](super::SqliteStore). To fold a message in the transaction of
+/// the inbox, use [`Transaction::apply_history`] in the work of a handler.
 #[derive(Clone, Debug)]
 pub struct SqliteHistories {
     pub(super) database: Arc<Database>,

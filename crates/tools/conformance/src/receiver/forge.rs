@@ -1,5 +1,5 @@
-//! Sealed messages that the library refuses to make: other algorithms, other keys, wrong and changed
-//! parts, parts of two messages.
+//! Sealed messages that the library refuses to make: other algorithms, other keys, wrong and
+//! changed parts, parts of two messages.
 
 use super::messages::with;
 use crate::error::{JudgeError, failed};

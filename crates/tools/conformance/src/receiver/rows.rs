@@ -1,5 +1,6 @@
-//! The rows of the judge of receivers, as data: for each of them its clause, its title, the kinds of
-//! messages, what it delivers and what is right. A session judges them in the order of the files.
+//! The rows of the judge of receivers, as data: for each of them its clause, its title, the kinds
+//! of messages, what it delivers and what is right. A session judges them in the order of the
+//! files.
 
 mod recipes;
 

@@ -173,8 +173,8 @@ fn children<'a, 'i: 'a>(
         .filter(move |child| child.has_tag_name((XSTS, name)))
 }
 
-/// Returns true for a valid document, false for an invalid one, and `None` where the suite leaves it
-/// open, or knows it for XML Schema 1.1 only.
+/// Returns true for a valid document, false for an invalid one, and `None` where the suite leaves
+/// it open, or knows it for XML Schema 1.1 only.
 fn validity(test: Node<'_, '_>) -> Result<Option<bool>, String> {
     let mut expected = children(test, "expected").peekable();
     if expected.peek().is_none() {

@@ -34,7 +34,8 @@ pub(super) async fn changed(database: &Database) -> Result<(), StoreError> {
                     .optional()?)
             };
             let last = database.read(last).await?.unwrap_or(0);
-            // Relaxed, because it guards nothing: the messages themselves are read from the database.
+            // Relaxed, because it guards nothing: the messages themselves are read from the
+            // database.
             if database.last_announced.swap(last, Ordering::Relaxed) != last {
                 return Ok(());
             }

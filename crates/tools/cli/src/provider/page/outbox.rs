@@ -287,8 +287,8 @@ pub(super) async fn show(
     }))
 }
 
-/// At most `max_entries` entries of a query before the number `before`, or of all: the newest first.
-/// Further, the number to go on before, if there may be more.
+/// At most `max_entries` entries of a query before the number `before`, or of all: the newest
+/// first. Further, the number to go on before, if there may be more.
 async fn newest(
     outbox: &dyn OutboxStore,
     query: &OutboxQuery,

@@ -1,4 +1,5 @@
-//! Operations on the data of a provider that runs without its control, and of one that does not run.
+//! Operations on the data of a provider that runs without its control, and of one that does not
+//! run.
 
 use super::bank::{Bank, Customer, PATIENCE, act, control, copy_of_data, refused};
 use crate::{Folder, run, text};

@@ -76,7 +76,8 @@ pub(super) async fn judge(
     if judge.wanted.has(HIDDEN.0) {
         let (mut found, mut unseen) = (Vec::new(), Verdict::Passed);
         for one in with_parties {
-            // The first is always asked for, and others are where that keeps no other row from its call.
+            // The first is always asked for, and others are where that keeps no other row from its
+            // call.
             if !found.is_empty() && judge.statements.left() <= statements.kept {
                 break;
             }
